@@ -1,0 +1,125 @@
+"""The nodes of the extraction tree and the CDM tree: schema or entity, version, attribute.
+
+Ids are positive integers that never change and are never used again. Schema, version, attribute and lineage ids are
+counted apart, and apart for each tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, fingerprint
+
+
+class Side(StrEnum):
+    """Which of the two trees: columns (extraction) or rows (CDM)."""
+
+    EXTRACTION = "extraction"
+    CDM = "cdm"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A leaf of one version: a_p in the extraction tree, c_q in the CDM tree.
+
+    Args:
+        id: p or q.
+        path: dotted path, escaped (``core.paths``).
+        type: plain type (``core.declarations.AttributeDeclaration``).
+        lineage: id of the lineage; equal lineages of one tree mean equivalent attributes.
+        logical, scale, optional, doc: as declared.
+    """
+
+    id: int
+    path: str
+    type: str
+    lineage: int
+    logical: str = ""
+    scale: int | None = None
+    optional: bool = True
+    doc: str = ""
+
+    @property
+    def type_text(self) -> str:
+        """The type as people read it: the logical name's last part when there is one, with its scale."""
+        name = self.logical.rsplit(".", 1)[-1] if self.logical else self.type
+        return name if self.scale is None else f"{name}({self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a schema or entity.
+
+    Args:
+        id: v or w, unique within its tree.
+        schema_id: the schema or entity it belongs to.
+        labels: every label the version goes by, the first one is shown. Never empty.
+        attributes: in source order.
+        fingerprint: identity of the content (``core.declarations.fingerprint``).
+        key: key paths in key order, ``()`` for none, ``None`` for unknown.
+        inferred: types were read off data.
+        source: where it came from.
+    """
+
+    id: int
+    schema_id: int
+    labels: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    fingerprint: str
+    key: KeyPaths = None
+    inferred: bool = False
+    source: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label shown to people and written into messages."""
+        return self.labels[0]
+
+    def attribute(self, id_: int) -> Attribute | None:
+        """Find an attribute of this version by id."""
+        return next((a for a in self.attributes if a.id == id_), None)
+
+    def at_path(self, path: str) -> Attribute | None:
+        """Find an attribute of this version by its dotted path."""
+        return next((a for a in self.attributes if a.path == path), None)
+
+    def of_lineage(self, lineage: int) -> Attribute | None:
+        """Find the one attribute of this version that belongs to a lineage."""
+        return next((a for a in self.attributes if a.lineage == lineage), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """An extraction schema s_o or, in the CDM tree, a business entity be_r.
+
+    Args:
+        id: o or r, unique within its tree.
+        name: schema name (dmm.md §2) or entity name.
+        version_ids: ids of its versions, oldest first.
+        aliases: further names it answers to.
+        settings: sorted (name, value) pairs: ``key``, ``replica_identity``, ``version_field``, ``placeholder``,
+            ``framing``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for entities.
+    """
+
+    id: int
+    name: str
+    version_ids: tuple[int, ...]
+    aliases: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def setting(self, name: str, default: str = "") -> str:
+        """Return one setting, or the default when it was never set."""
+        return next((value for key, value in self.settings if key == name), default)
+
+
+def declared(attribute: Attribute) -> AttributeDeclaration:
+    """Turn an attribute back into what was declared of it."""
+    return AttributeDeclaration(
+        attribute.path, attribute.type, attribute.logical, attribute.scale, attribute.optional, attribute.doc
+    )
+
+
+def fingerprint_of(attributes: tuple[Attribute, ...]) -> str:
+    """Fingerprint a version's attributes."""
+    return fingerprint(declared(a) for a in attributes)

@@ -1,0 +1,80 @@
+"""Every error class of the program.
+
+    MetlError
+    ├── UserError            the user's world is at fault: a title, a text and a hint
+    │   ├── EditError        an edit that the rules of the matrix refuse
+    │   ├── SchemaError      a schema, sample or mapping source that cannot be read
+    │   ├── ProjectError     a project file that cannot be opened or written
+    │   ├── RunError         a mapping run that cannot start or go on
+    │   └── SetupError       something missing on this computer (Java, Spark, a library)
+    ├── RunCancelled         an outcome, not a fault: somebody stopped the run
+    └── BugError             ours
+
+Errors that are met in more than one place are built by class methods from facts and end in a hint.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MetlError(Exception):
+    """Base of every error this program raises on purpose."""
+
+
+class UserError(MetlError):
+    """Something in the user's world is at fault.
+
+    Args:
+        title: what happened, in one short sentence.
+        text: to what, with the facts; may be empty.
+        hint: what to do about it; may be empty.
+    """
+
+    def __init__(self, title: str, text: str = "", hint: str = "") -> None:
+        super().__init__(title)
+        self.title = title
+        self.text = text
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.title, self.text, self.hint) if part)
+
+
+class EditError(UserError):
+    """An edit that the rules of the matrix refuse; nothing was changed."""
+
+
+class SchemaError(UserError):
+    """A schema, sample or mapping source that cannot be read; nothing of it was imported."""
+
+
+class ProjectError(UserError):
+    """A project file that cannot be opened, read or written."""
+
+
+class RunError(UserError):
+    """A mapping run that cannot start or cannot go on."""
+
+
+class SetupError(UserError):
+    """Something that this computer lacks."""
+
+
+class RunCancelled(MetlError):
+    """A run was stopped by a person; not a fault."""
+
+
+class BugError(MetlError):
+    """A state that the program's own rules exclude."""
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """Say which known names are close to one that was not found.
+
+    Returns:
+        A sentence such as ``Did you mean a or b?``, or an empty text when nothing is close.
+    """
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(close)}?" if close else ""

@@ -100,6 +100,7 @@ class Schema:
         aliases: further names it answers to.
         settings: sorted (name, value) pairs: ``key``, ``replica_identity``, ``version_field``, ``placeholder``,
             ``framing``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for entities.
+        succeeds: (newer, older) pairs of lineages of which one took over from the other without being the same.
     """
 
     id: int
@@ -107,6 +108,7 @@ class Schema:
     version_ids: tuple[int, ...]
     aliases: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
+    succeeds: tuple[tuple[int, int], ...] = ()
 
     def setting(self, name: str, default: str = "") -> str:
         """Return one setting, or the default when it was never set."""

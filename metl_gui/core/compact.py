@@ -1,0 +1,118 @@
+"""Compact (A3) and decompact (A4) one group (o, r, w) of the matrix.
+
+The dense set holds every block; the compact set (DUSB) keeps, in ascending version order, only the blocks that differ
+from the one before. Two blocks are equivalent when they hold the same set of (c_q, lineage of a_p); within a group w
+is fixed, so c_q stands for its lineage. Whole matrices are done in ``core.bulk``.
+Source: dmm.md §4 (A3, A4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.draft import Transition
+from metl_gui.core.matrix import DpmView
+from metl_gui.core.nodes import Side, Version
+
+
+class Group(NamedTuple):
+    """The blocks between all versions of one schema and one entity version: (o, w)."""
+
+    schema_id: int
+    entity_version: int
+
+
+class Kept(NamedTuple):
+    """One block of the compact set; without elements it is a kept null block."""
+
+    version: int
+    elements: tuple[Element, ...]
+
+
+def compact(versions: Iterable[Version], blocks: Mapping[int, tuple[Element, ...]]) -> tuple[Kept, ...]:
+    """Keep the blocks that differ from the one before (A3).
+
+    Args:
+        versions: all versions of the schema, oldest first.
+        blocks: elements by version id; a missing or empty entry is a null block.
+
+    Returns:
+        The kept blocks, oldest first; leading null blocks are not kept.
+    """
+    kept: list[Kept] = []
+    last: frozenset[tuple[int, int]] = frozenset()
+    for version in versions:
+        elements = blocks.get(version.id, ())
+        lineages = {attribute.id: attribute.lineage for attribute in version.attributes} if elements else {}
+        content = frozenset((q, lineages[p]) for q, p in elements)
+        if content != last:
+            kept.append(Kept(version.id, tuple(sorted(elements))))
+            last = content
+    return tuple(kept)
+
+
+def decompact(versions: Iterable[Version], kept: Iterable[Kept]) -> dict[int, tuple[Element, ...]]:
+    """Give every version the block kept at the highest kept version not above it (A4).
+
+    Returns:
+        Elements by version id, translated to each version's own attributes; null blocks are left out.
+    """
+    at = {block.version: block.elements for block in kept}
+    dense: dict[int, tuple[Element, ...]] = {}
+    content: list[tuple[int, int]] = []
+    for version in versions:
+        if version.id in at:
+            lineages = {attribute.id: attribute.lineage for attribute in version.attributes}
+            content = [(q, lineages[p]) for q, p in at[version.id]]
+        if content:
+            own = {attribute.lineage: attribute.id for attribute in version.attributes}
+            dense[version.id] = tuple(sorted(Element(q, own[lineage]) for q, lineage in content))
+    return dense
+
+
+def compact_group(versions: Iterable[Version], matrix: DpmView, group: Group) -> tuple[Kept, ...]:
+    """Compact one group of a matrix."""
+    ordered = tuple(versions)
+    found = ((v.id, matrix.block(v.id, group.entity_version)) for v in ordered)
+    return compact(ordered, {id_: block.elements for id_, block in found if block is not None})
+
+
+def touched_groups(transition: Transition) -> set[Group]:
+    """Name the groups whose compact form a transition may have changed.
+
+    These are the groups of every changed block, and all groups of a schema whose list of versions or whose lineages
+    changed.
+    """
+    before, after = transition.before, transition.after
+    groups: set[Group] = set()
+    for change in transition.change.blocks:
+        version = after.extraction.find_version(change.key[0]) or before.extraction.version(change.key[0])
+        groups.add(Group(version.schema_id, change.key[1]))
+    for schema_id in _restructured_schemas(transition):
+        for document in (before, after):
+            if document.extraction.find_schema(schema_id) is None:
+                continue
+            for id_ in document.extraction.schema(schema_id).version_ids:
+                groups.update(Group(schema_id, w) for _, w in document.matrix.column_keys(id_))
+    return groups
+
+
+def _restructured_schemas(transition: Transition) -> set[int]:
+    schemas = {
+        change.id
+        for change in transition.change.schemas
+        if change.side is Side.EXTRACTION
+        and (change.before.version_ids if change.before else ()) != (change.after.version_ids if change.after else ())
+    }
+    for change in transition.change.versions:
+        if change.side is Side.EXTRACTION and _is_relinked(change.before, change.after):
+            schemas.update(version.schema_id for version in (change.before, change.after) if version)
+    return schemas
+
+
+def _is_relinked(before: Version | None, after: Version | None) -> bool:
+    if before is None or after is None:
+        return False
+    return [(a.id, a.lineage) for a in before.attributes] != [(a.id, a.lineage) for a in after.attributes]

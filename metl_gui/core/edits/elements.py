@@ -1,0 +1,152 @@
+"""Edits that set and clear elements of a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status, conflicts
+from metl_gui.core.chains import later_in_chain
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.nodes import Side, Version
+from metl_gui.errors import EditError
+
+
+@dataclass(frozen=True, slots=True)
+class SetElements:
+    """Set and clear elements of one block, and confirm it in the same step.
+
+    In a block under review this settles the lost elements whose CDM attribute it maps, here and, through lineages, in
+    the later versions of the chain.
+
+    Args:
+        key: (v, w).
+        ones: elements to become 1.
+        zeros: elements to become 0.
+        status: what the block becomes when it waits for nothing.
+    """
+
+    key: BlockKey
+    ones: tuple[Element, ...] = ()
+    zeros: tuple[Element, ...] = ()
+    status: Status = Status.CONFIRMED
+
+    def title(self, document: Document) -> str:
+        """Name the element, or count them."""
+        elements = self.ones or self.zeros
+        verb = "Map" if self.ones else "Unmap"
+        if len(elements) != 1:
+            return f"{verb} {len(elements)} elements of {block_name(document, self.key)}"
+        source = document.extraction.version(self.key[0]).attribute(elements[0].p)
+        target = document.cdm.version(self.key[1]).attribute(elements[0].q)
+        joint = "to" if self.ones else "from"
+        return f"{verb} {source.path if source else '?'} {joint} {target.path if target else '?'}"
+
+    def apply(self, draft: Draft) -> None:
+        """Set and clear the elements.
+
+        Raises:
+            EditError: an end is not in the block's versions, the entity version is not the newest under policy 3, or
+                the block would not be 1:1.
+        """
+        _check_ends(draft, self.key, (*self.ones, *self.zeros))
+        before = draft.matrix.block(*self.key) or Block(*self.key)
+        kept = [e for e in before.elements if e not in self.zeros]
+        after = tuple(sorted({*kept, *self.ones}))
+        _refuse_conflicts(draft, self.key, after)
+        block = _confirmed(draft, replace(before, elements=after), self.status)
+        block = replace(block, losses=_answered(block.losses, self._mapped_lineages(draft)))
+        store_block(draft, block.settled())
+        self._settle_later(draft, before)
+
+    def _mapped_lineages(self, draft: Draft) -> set[int]:
+        rows = {a.id: a.lineage for a in draft.tree(Side.CDM).version(self.key[1]).attributes}
+        return {rows[e.q] for e in self.ones}
+
+    def _settle_later(self, draft: Draft, before: Block) -> None:
+        columns = {a.id: a.lineage for a in draft.tree(Side.EXTRACTION).version(self.key[0]).attributes}
+        for loss in before.open_losses:
+            element = next((e for e in self.ones if e.q == loss.q), None)
+            if element is None:
+                continue
+            for later in later_in_chain(draft, self.key, loss):
+                block = restored(draft, later, loss, columns[element.p], loss.q_lineage, "mapped")
+                if block is not None:
+                    draft.put_block(block)
+
+
+def restored(draft: Draft, block: Block, loss: Loss, p_lineage: int, q_lineage: int, answer: str) -> Block | None:
+    """Answer a loss by an element between two attributes of this block's own versions, named by their lineages.
+
+    Returns:
+        The block with the element set and the loss answered, or ``None`` when this version has no such attribute or
+        one of the two ends is taken.
+    """
+    source = draft.tree(Side.EXTRACTION).version(block.version).of_lineage(p_lineage)
+    target = draft.tree(Side.CDM).version(block.entity_version).of_lineage(q_lineage)
+    if source is None or target is None or any(e.q == target.id or e.p == source.id for e in block.elements):
+        return None
+    losses = tuple(replace(x, answer=answer) if x == loss else x for x in block.losses)
+    elements = tuple(sorted((*block.elements, Element(target.id, source.id))))
+    return replace(block, elements=elements, losses=losses).settled()
+
+
+def block_name(document: Document, key: BlockKey) -> str:
+    """Name a block for people."""
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    schema, entity = document.extraction.schema(version.schema_id), document.cdm.schema(entity_version.schema_id)
+    return f"{schema.name} {version.label} → {entity.name} {entity_version.label}"
+
+
+def store_block(draft: Draft, block: Block) -> None:
+    """Keep a block, or forget it when it is empty and nothing is known of it."""
+    if block.is_null and block.is_plain:
+        draft.drop_blocks([block.key])
+    else:
+        draft.put_block(block)
+
+
+def _confirmed(draft: Draft, block: Block, status: Status) -> Block:
+    stamped = replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms)
+    return stamped if block.status is Status.NEEDS_REVIEW else replace(stamped, status=status, retired=())
+
+
+def _answered(losses: tuple[Loss, ...], lineages: set[int]) -> tuple[Loss, ...]:
+    return tuple(
+        replace(loss, answer="mapped") if loss.is_open and loss.q_lineage in lineages else loss for loss in losses
+    )
+
+
+def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:
+    version = draft.tree(Side.EXTRACTION).find_version(key[0])
+    entity_version = draft.tree(Side.CDM).find_version(key[1])
+    if version is None or entity_version is None:
+        raise EditError("The block's version is not in the trees any more.", hint="Look at the newest state first.")
+    entity = draft.tree(Side.CDM).schema(entity_version.schema_id)
+    if entity.setting("policy") != "parallel" and entity.version_ids[-1] != entity_version.id:
+        raise EditError(
+            f"{entity.name} version {entity_version.label} is not the newest one.",
+            hint="Map to the newest version, or let the entity keep parallel versions.",
+        )
+    columns, rows = {a.id for a in version.attributes}, {a.id for a in entity_version.attributes}
+    if any(e.p not in columns or e.q not in rows for e in elements):
+        raise EditError("An element's end is not in the versions of its block.", hint="Look at the newest state first.")
+
+
+def _refuse_conflicts(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:
+    clash = conflicts(elements)
+    if not clash:
+        return
+    version = draft.tree(Side.EXTRACTION).version(key[0])
+    entity_version = draft.tree(Side.CDM).version(key[1])
+    pairs = (f"{_path(version, e.p)} to {_path(entity_version, e.q)}" for e in clash)
+    raise EditError(
+        "Within a block each attribute is used once.",
+        f"These share an end: {', '.join(pairs)}.",
+        "Replace the old element, swap the two, or leave it.",
+    )
+
+
+def _path(version: Version, id_: int) -> str:
+    attribute = version.attribute(id_)
+    return attribute.path if attribute else str(id_)

@@ -1,0 +1,248 @@
+"""Decisions on blocks that wait for review; each applies to the later versions of the chain too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from metl_gui.core.blocks import Block, BlockKey, Loss, Status
+from metl_gui.core.chains import blocks_from, same_loss
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.edits.elements import block_name, restored
+from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.review import find_item
+from metl_gui.errors import EditError, near_names
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmBlock:
+    """Confirm a block as it stands: accept every open loss that began there, here and in later versions.
+
+    A block that is only unconfirmed becomes confirmed.
+    """
+
+    key: BlockKey
+    comment: str = ""
+
+    def title(self, document: Document) -> str:
+        """Name the block."""
+        return f"Confirm {block_name(document, self.key)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Accept the losses of the item.
+
+        Raises:
+            EditError: there is no such block.
+        """
+        block = _block(draft, self.key)
+        item = find_item(draft.document, self.key)
+        draft.put_block(_stamped(draft, block, self.comment))
+        began = item.since if item is not None else (*(loss.since for loss in block.open_losses), *block.waits)
+        for found in blocks_from(draft, self.key):
+            _accept(draft, found, set(began), None)
+        confirmed = _block(draft, self.key)
+        if confirmed.status is Status.UNCONFIRMED:
+            draft.put_block(replace(confirmed, status=Status.CONFIRMED))
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptLosses:
+    """Confirm that some lost elements are not needed any more, here and in later versions.
+
+    Args:
+        key: the block.
+        lost: each names a lost element by the path of either end.
+    """
+
+    key: BlockKey
+    lost: tuple[str, ...]
+    comment: str = ""
+
+    def title(self, document: Document) -> str:
+        """Name what is lost."""
+        return f"Confirm the loss of {', '.join(self.lost)} in {block_name(document, self.key)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Answer the losses.
+
+        Raises:
+            EditError: the block has no such open loss.
+        """
+        block = _block(draft, self.key)
+        losses = [find_loss(block, path) for path in self.lost]
+        draft.put_block(_stamped(draft, block, self.comment))
+        for loss in losses:
+            for found in blocks_from(draft, self.key):
+                _accept(draft, found, set(), loss)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameLost:
+    """Say that a lost attribute was renamed: join the lineages and restore its elements.
+
+    The elements come back in every block of the schema (or entity) in which the same attribute was lost, as far as
+    their ends are free. Where both attributes stand side by side in some version, the lineages stay apart and only the
+    elements are restored.
+
+    Args:
+        key: the block in which the loss was seen.
+        lost: path of the lost attribute, on the side that changed.
+        new_path: path of the attribute that it is called now.
+    """
+
+    key: BlockKey
+    lost: str
+    new_path: str
+    comment: str = ""
+
+    def title(self, document: Document) -> str:
+        """Say what became what."""
+        return f"Rename {self.lost} to {self.new_path} in {block_name(document, self.key)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Join and restore.
+
+        Raises:
+            EditError: no such loss, no such attribute, or the attribute is mapped already.
+        """
+        block = _block(draft, self.key)
+        loss = find_loss(block, self.lost)
+        side = _lost_side(draft, block, loss)
+        version = draft.tree(side).version(self.key[0] if side is Side.EXTRACTION else self.key[1])
+        candidate = version.at_path(self.new_path)
+        if candidate is None:
+            hint = near_names(self.new_path, [a.path for a in version.attributes])
+            raise EditError(f"Version {version.label} has no attribute {self.new_path}.", hint=hint)
+        draft.put_block(_stamped(draft, block, self.comment))
+        lineage = loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage
+        joined = _join(draft, side, version.schema_id, lineage, candidate)
+        if _restore(draft, side, block, loss, joined) == 0:
+            raise EditError(
+                f"{self.new_path} or {loss.to_path} is mapped already in this block.",
+                hint="Clear that element first, or confirm the loss.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RetireBlock:
+    """Say that a schema feeds an entity no more: its elements go, their list stays in the record."""
+
+    key: BlockKey
+    comment: str = ""
+
+    def title(self, document: Document) -> str:
+        """Name the block."""
+        return f"Retire {block_name(document, self.key)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Retire the block and the later ones of the group that wait for the same reason."""
+        block = _block(draft, self.key)
+        item = find_item(draft.document, self.key)
+        for key in (self.key, *(item.chain if item else ())):
+            found = _stamped(draft, _block(draft, key), self.comment if key == self.key else "")
+            losses = tuple(replace(x, answer=x.answer or "accepted") for x in found.losses)
+            retired = found.elements or block.elements
+            draft.put_block(
+                replace(found, elements=(), retired=retired, status=Status.RETIRED, losses=losses, waits=())
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """Put a block at the end of the review list."""
+
+    key: BlockKey
+    comment: str = ""
+
+    def title(self, document: Document) -> str:
+        """Name the block."""
+        return f"Decide later on {block_name(document, self.key)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Mark the block."""
+        block = _block(draft, self.key)
+        draft.put_block(replace(block, postponed=True, comment=self.comment or block.comment))
+
+
+def find_loss(block: Block, path: str) -> Loss:
+    """Find an open loss by the path of either end.
+
+    Raises:
+        EditError: there is none.
+    """
+    loss = next((x for x in block.open_losses if path in (x.from_path, x.to_path)), None)
+    if loss is None:
+        known = [name for x in block.open_losses for name in (x.from_path, x.to_path)]
+        raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, known))
+    return loss
+
+
+def _block(draft: Draft, key: BlockKey) -> Block:
+    block = draft.matrix.block(*key)
+    if block is None:
+        raise EditError("There is no such block.", hint="See the list of blocks with metl search.")
+    return block
+
+
+def _stamped(draft: Draft, block: Block, comment: str) -> Block:
+    return replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms, comment=comment or block.comment)
+
+
+def _accept(draft: Draft, block: Block, since: set[int], only: Loss | None) -> None:
+    chosen = {same_loss(block, only)} if only else {x for x in block.open_losses if x.since in since}
+    losses = tuple(replace(x, answer="accepted") if x in chosen else x for x in block.losses)
+    waits = tuple(id_ for id_ in block.waits if id_ not in since)
+    draft.put_block(replace(block, losses=losses, waits=waits).settled())
+
+
+def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
+    """Tell which end of a lost element is the one that went."""
+    rows = draft.tree(Side.CDM).version(block.entity_version)
+    return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
+
+
+def _join(draft: Draft, side: Side, schema_id: int, lineage: int, candidate: Attribute) -> int:
+    """Let the candidate's lineage continue an older one, unless a version has attributes of both."""
+    tree = draft.tree(side)
+    versions = tree.versions(schema_id)
+    if any(v.of_lineage(lineage) and v.of_lineage(candidate.lineage) for v in versions):
+        schema = tree.schema(schema_id)
+        pair = (candidate.lineage, lineage)
+        if pair not in schema.succeeds:
+            draft.put_schema(side, schema_id, replace(schema, succeeds=(*schema.succeeds, pair)))
+        return candidate.lineage
+    for version in versions:
+        if version.of_lineage(candidate.lineage) is not None:
+            attributes = tuple(
+                replace(a, lineage=lineage) if a.lineage == candidate.lineage else a for a in version.attributes
+            )
+            draft.put_version(side, version.id, replace(version, attributes=attributes))
+    return lineage
+
+
+def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> int:
+    """Restore the lost elements of one attribute wherever it was lost with the same beginning; count them."""
+    count = 0
+    for block in _affected(draft, side, origin):
+        for lost in block.open_losses:
+            is_same = (
+                (lost.p_lineage == loss.p_lineage) if side is Side.EXTRACTION else lost.q_lineage == loss.q_lineage
+            )
+            if not is_same or (side is Side.EXTRACTION and lost.since != loss.since):
+                continue
+            current = _block(draft, block.key)
+            p_lineage, q_lineage = (joined, lost.q_lineage) if side is Side.EXTRACTION else (lost.p_lineage, joined)
+            again = restored(draft, current, lost, p_lineage, q_lineage, "renamed")
+            if again is not None:
+                draft.put_block(again)
+                count += 1
+    return count
+
+
+def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:
+    """List the blocks that may have lost the same attribute: the same column or row, and later versions."""
+    if side is Side.CDM:
+        return list(draft.matrix.row_set(origin.entity_version))
+    tree = draft.tree(Side.EXTRACTION)
+    ids = tree.schema(tree.version(origin.version).schema_id).version_ids
+    return [block for id_ in ids[ids.index(origin.version) :] for block in draft.matrix.column_set(id_)]

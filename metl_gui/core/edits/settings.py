@@ -1,0 +1,93 @@
+"""Edits of settings, names and policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError, near_names
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "replica_identity": ("default", "full"),
+    "ask": ("losses", "always", "new attributes too"),
+    "meanwhile": ("hold", "map what is left"),
+    "policy": ("newest", "parallel"),
+}
+SCHEMA_SETTINGS = ("key", "replica_identity", "version_field", "placeholder", "framing", "ask", "meanwhile")
+ENTITY_SETTINGS = ("policy",)
+
+
+@dataclass(frozen=True, slots=True)
+class SetSettings:
+    """Change settings of a schema or entity; an empty value puts the default back.
+
+    Switching an entity to policy 3 removes the blocks of all but its newest version.
+    """
+
+    side: Side
+    schema_id: int
+    values: tuple[tuple[str, str], ...]
+
+    def title(self, document: Document) -> str:
+        """Say what is set."""
+        name = document.tree(self.side).schema(self.schema_id).name
+        return f"Set {', '.join(f'{key} = {value}' for key, value in self.values)} for {name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Set the values.
+
+        Raises:
+            EditError: an unknown setting or value.
+        """
+        known = SCHEMA_SETTINGS if self.side is Side.EXTRACTION else ENTITY_SETTINGS
+        for name, value in self.values:
+            check_setting(name, value, known)
+        schema = draft.tree(self.side).schema(self.schema_id)
+        merged = {**dict(schema.settings), **dict(self.values)}
+        settings = tuple(sorted((name, value) for name, value in merged.items() if value))
+        draft.put_schema(self.side, schema.id, replace(schema, settings=settings))
+        if self.side is Side.CDM and replace(schema, settings=settings).setting("policy", "newest") == "newest":
+            for id_ in schema.version_ids[:-1]:
+                draft.drop_blocks(draft.matrix.row_keys(id_))
+
+
+@dataclass(frozen=True, slots=True)
+class AddAlias:
+    """Let a schema answer to a further name ("this continues S")."""
+
+    side: Side
+    schema_id: int
+    alias: str
+
+    def title(self, document: Document) -> str:
+        """Say what continues what."""
+        return f"{self.alias} continues {document.tree(self.side).schema(self.schema_id).name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Add the alias.
+
+        Raises:
+            EditError: another schema answers to the name.
+        """
+        tree = draft.tree(self.side)
+        holder = tree.named(self.alias)
+        if holder is not None and holder.id != self.schema_id:
+            raise EditError(f"{holder.name} answers to {self.alias} already.", hint="Choose another name.")
+        if holder is None:
+            schema = tree.schema(self.schema_id)
+            draft.put_schema(self.side, schema.id, replace(schema, aliases=(*schema.aliases, self.alias)))
+
+
+def check_setting(name: str, value: str, known: tuple[str, ...]) -> None:
+    """Refuse an unknown setting or value.
+
+    Raises:
+        EditError: with near names or the choices.
+    """
+    if name not in known:
+        raise EditError(f"There is no setting {name}.", near_names(name, known), f"Settings: {', '.join(known)}.")
+    choices = CHOICES.get(name)
+    if value and choices and value not in choices:
+        raise EditError(f"{name} cannot be {value}.", hint=f"Choose one of: {', '.join(choices)}.")

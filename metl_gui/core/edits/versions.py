@@ -1,0 +1,230 @@
+"""Edits that add and remove versions, each with the automated update it triggers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.update import carry_to_entity_version, carry_to_schema_version
+from metl_gui.errors import EditError
+
+PARALLEL = "parallel"
+_NUMBERS = re.compile(r"\D*(\d+(?:[.-]\d+)*)\D*")
+
+
+def label_order(label: str) -> tuple[int, ...] | None:
+    """Read the numbers of a label such as ``7``, ``1.2.0``, ``2-0-1`` or ``v3``; ``None`` when it has none."""
+    found = _NUMBERS.fullmatch(label)
+    return tuple(int(part) for part in re.split(r"[.-]", found[1])) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class AddVersion:
+    """Add a version to a schema or entity, which is made when its name is new; then run the update (cases 3 and 4).
+
+    A label that orders against the existing ones (numbers) puts the version in its place, possibly between two
+    others; any other one puts it at the end. Without a label the next whole number is taken.
+    """
+
+    side: Side
+    declaration: VersionDeclaration
+
+    def title(self, document: Document) -> str:
+        """Say what is added."""
+        schema = document.tree(self.side).named(self.declaration.name)
+        name = schema.name if schema else self.declaration.name
+        return f"Add {name} version {self.declaration.label or _next_label(document, self.side, schema)}"
+
+    def apply(self, draft: Draft) -> None:
+        """Add the nodes and fill the new blocks.
+
+        Raises:
+            EditError: the version is there already, its label means another content, or its paths repeat.
+        """
+        tree = draft.tree(self.side)
+        schema = tree.named(self.declaration.name)
+        label = self.declaration.label or _next_label(draft, self.side, schema)
+        _check(draft, self.side, schema, self.declaration, label)
+        if schema is None:
+            schema = Schema(draft.new_schema_id(self.side), self.declaration.name, ())
+        schema = _with_aliases(draft, self.side, schema, self.declaration)
+        place = _place(draft, self.side, schema, label)
+        version = _make_version(draft, self.side, schema, place, self.declaration, label)
+        ids = (*schema.version_ids[:place], version.id, *schema.version_ids[place:])
+        schema = replace(schema, version_ids=ids)
+        draft.put_version(self.side, version.id, version)
+        draft.put_schema(self.side, schema.id, schema)
+        if place:
+            _carry(draft, self.side, schema, tree.version(ids[place - 1]), version)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveVersion:
+    """Remove a version and its blocks (cases 1 and 2); a schema or entity without versions goes too.
+
+    Removing the newest entity version under policy 3 first carries its blocks to the next lower one.
+    """
+
+    side: Side
+    version_id: int
+
+    def title(self, document: Document) -> str:
+        """Say what is removed."""
+        version = document.tree(self.side).version(self.version_id)
+        return f"Remove {document.tree(self.side).schema(version.schema_id).name} version {version.label}"
+
+    def apply(self, draft: Draft) -> None:
+        """Remove the blocks and the nodes."""
+        tree = draft.tree(self.side)
+        version = tree.version(self.version_id)
+        schema = tree.schema(version.schema_id)
+        at = schema.version_ids.index(version.id)
+        if self.side is Side.EXTRACTION:
+            draft.drop_blocks(draft.matrix.column_keys(version.id))
+        else:
+            is_newest = at == len(schema.version_ids) - 1
+            if is_newest and at and schema.setting("policy") != PARALLEL:
+                carry_to_entity_version(draft, version, tree.version(schema.version_ids[at - 1]), replace_old=True)
+            draft.drop_blocks(draft.matrix.row_keys(version.id))
+        left = schema.version_ids[:at] + schema.version_ids[at + 1 :]
+        draft.put_version(self.side, version.id, None)
+        draft.put_schema(self.side, schema.id, replace(schema, version_ids=left) if left else None)
+
+
+@dataclass(frozen=True, slots=True)
+class AttachLabel:
+    """Attach a further label to a version with the same content."""
+
+    side: Side
+    version_id: int
+    label: str
+
+    def title(self, document: Document) -> str:
+        """Say what is attached."""
+        version = document.tree(self.side).version(self.version_id)
+        name = document.tree(self.side).schema(version.schema_id).name
+        return f"Call {name} version {version.label} also {self.label}"
+
+    def apply(self, draft: Draft) -> None:
+        """Add the label.
+
+        Raises:
+            EditError: another version of the schema has this label.
+        """
+        tree = draft.tree(self.side)
+        version = tree.version(self.version_id)
+        holder = tree.labelled(version.schema_id, self.label)
+        if holder is not None and holder.id != version.id:
+            raise _two_meanings(tree.schema(version.schema_id).name, self.label)
+        if holder is None:
+            draft.put_version(self.side, version.id, replace(version, labels=(*version.labels, self.label)))
+
+
+def _carry(draft: Draft, side: Side, schema: Schema, previous: Version, version: Version) -> None:
+    if side is Side.EXTRACTION:
+        carry_to_schema_version(draft, previous, version)
+        return
+    is_parallel = schema.setting("policy") == PARALLEL
+    if is_parallel or schema.version_ids[-1] == version.id:
+        carry_to_entity_version(draft, previous, version, replace_old=not is_parallel)
+
+
+def _check(draft: Draft, side: Side, schema: Schema | None, declaration: VersionDeclaration, label: str) -> None:
+    paths = [attribute.path for attribute in declaration.attributes]
+    if len(set(paths)) != len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise EditError(
+            f"{declaration.name} names {twice} twice.", hint="Each attribute of a version needs its own path."
+        )
+    if schema is None:
+        return
+    for version in draft.tree(side).versions(schema.id):
+        if version.fingerprint == declaration.fingerprint:
+            raise EditError(
+                f"{schema.name} has this content already, as version {version.label}.",
+                hint="Nothing needs to be added; another label can be attached to that version.",
+            )
+        if label in version.labels:
+            raise _two_meanings(schema.name, label)
+
+
+def _two_meanings(name: str, label: str) -> EditError:
+    return EditError(
+        f"{name} version {label} is there already with another content.",
+        hint="Give the new content a version label of its own.",
+    )
+
+
+def _next_label(reader: Draft | Document, side: Side, schema: Schema | None) -> str:
+    if schema is None:
+        return "1"
+    labels = (version.label for version in reader.tree(side).versions(schema.id))
+    numbers = [int(label) for label in labels if label.isdecimal()]
+    return str(max(numbers, default=len(schema.version_ids)) + 1)
+
+
+def _with_aliases(draft: Draft, side: Side, schema: Schema, declaration: VersionDeclaration) -> Schema:
+    tree = draft.tree(side)
+    names = [name for name in (declaration.name, *declaration.aliases) if name not in (schema.name, *schema.aliases)]
+    fresh = tuple(name for name in dict.fromkeys(names) if tree.named(name) in (None, schema))
+    return replace(schema, aliases=schema.aliases + fresh) if fresh else schema
+
+
+def _place(draft: Draft, side: Side, schema: Schema, label: str) -> int:
+    own = label_order(label)
+    orders = [label_order(draft.tree(side).version(id_).label) for id_ in schema.version_ids]
+    if own is None or None in orders:
+        return len(orders)
+    return sum(1 for order in orders if order is not None and order < own)
+
+
+def _make_version(
+    draft: Draft, side: Side, schema: Schema, place: int, declaration: VersionDeclaration, label: str
+) -> Version:
+    lineages = _lineages(draft, side, schema, place, declaration.attributes)
+    ids = draft.new_attribute_ids(side, len(declaration.attributes))
+    attributes = tuple(
+        Attribute(id_, a.path, a.type, lineage, a.logical, a.scale, a.optional, a.doc)
+        for id_, a, lineage in zip(ids, declaration.attributes, lineages, strict=True)
+    )
+    return Version(
+        draft.new_version_id(side),
+        schema.id,
+        (label,),
+        attributes,
+        declaration.fingerprint,
+        declaration.key,
+        declaration.inferred,
+        declaration.source,
+    )
+
+
+def _lineages(
+    draft: Draft, side: Side, schema: Schema, place: int, attributes: tuple[AttributeDeclaration, ...]
+) -> list[int]:
+    """Find each attribute's lineage: what the source states, then the same path, nearest version first."""
+    lower, higher = schema.version_ids[:place][::-1], schema.version_ids[place:]
+    found: dict[str, int] = {}
+    taken: set[int] = set()
+    stated = {a.path: a.equivalent_to for a in attributes if a.equivalent_to}
+    if lower and stated:
+        previous = {a.path: a.lineage for a in draft.tree(side).version(lower[0]).attributes}
+        for path, names in stated.items():
+            lineage = next((previous[name] for name in names if name in previous), None)
+            if lineage is not None and lineage not in taken:
+                found[path] = lineage
+                taken.add(lineage)
+    open_paths = {a.path for a in attributes} - found.keys()
+    for id_ in (*lower, *higher):
+        if not open_paths:
+            break
+        for attribute in draft.tree(side).version(id_).attributes:
+            if attribute.path in open_paths and attribute.lineage not in taken:
+                found[attribute.path] = attribute.lineage
+                taken.add(attribute.lineage)
+                open_paths.discard(attribute.path)
+    return [found[a.path] if a.path in found else draft.new_lineage(side) for a in attributes]

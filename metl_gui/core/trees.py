@@ -1,0 +1,296 @@
+"""The extraction tree and the CDM tree: columnar base arrays and a persistent overlay.
+
+Order: schemas by id; the versions of a schema oldest first; attributes in source order.
+Cost: a schema, version or name is found by a search in sorted ids or one hash look-up; node objects are made on
+demand and kept in a small cache. Source: dmm.md §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from immutables import Map
+from numpy.typing import NDArray
+
+from metl_gui.core.declarations import KeyPaths
+from metl_gui.core.nodes import Attribute, Schema, Version
+from metl_gui.core.overlay import EMPTY, Readable
+from metl_gui.errors import BugError
+
+Ints = NDArray[np.int32]
+_CACHED_VERSIONS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """Interned texts: one UTF-8 blob and the offsets of its parts.
+
+    Shape: ``offsets`` is int64 of n + 1.
+    """
+
+    blob: bytes
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TextTable:
+        """Intern texts in the given order."""
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(part) for part in encoded], out=offsets[1:])
+        return cls(b"".join(encoded), offsets)
+
+    def __getitem__(self, at: int) -> str:
+        return self.blob[self.offsets[at] : self.offsets[at + 1]].decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionFacts:
+    """What a base keeps of a version beside its attributes."""
+
+    labels: tuple[str, ...]
+    fingerprint: str
+    key: KeyPaths
+    inferred: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeFacts:
+    """One interned type."""
+
+    type: str
+    logical: str
+    scale: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class TreeBase:
+    """The columnar part of a tree.
+
+    Shape: ``s`` schemas, ``n`` versions, ``m`` attributes. ``schemas`` sorted by id. ``version_id`` and ``schema_id``
+    int32 of n, sorted by version id; ``facts`` of n; ``start`` int64 of n + 1. ``id``, ``lineage``, ``path`` and
+    ``doc`` (rows of ``texts``) int32 of m; ``type`` (row of ``types``) int32 of m; ``optional`` bool of m.
+    """
+
+    schemas: dict[int, Schema]
+    version_id: Ints
+    schema_id: Ints
+    facts: tuple[VersionFacts, ...]
+    start: NDArray[np.int64]
+    id: Ints
+    lineage: Ints
+    path: Ints
+    doc: Ints
+    type: Ints
+    optional: NDArray[np.bool_]
+    texts: TextTable
+    types: tuple[TypeFacts, ...]
+    _cache: dict[int, Version] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """Schema ids by name and alias; a name wins over an alias, an older schema over a newer one."""
+        found: dict[str, int] = {}
+        for schema in self.schemas.values():
+            for alias in schema.aliases:
+                found.setdefault(alias, schema.id)
+        found.update({schema.name: schema.id for schema in self.schemas.values()})
+        return found
+
+    def row(self, version_id: int) -> int:
+        """Row of a version, -1 when there is none."""
+        at = int(np.searchsorted(self.version_id, np.int32(version_id)))
+        return at if at < len(self.version_id) and int(self.version_id[at]) == version_id else -1
+
+    def version(self, version_id: int) -> Version | None:
+        """Make the version object of an id."""
+        cached = self._cache.get(version_id)
+        if cached is not None:
+            return cached
+        row = self.row(version_id)
+        if row < 0:
+            return None
+        facts = self.facts[row]
+        version = Version(
+            version_id,
+            int(self.schema_id[row]),
+            facts.labels,
+            tuple(self._attributes(int(self.start[row]), int(self.start[row + 1]))),
+            facts.fingerprint,
+            facts.key,
+            facts.inferred,
+            facts.source,
+        )
+        if len(self._cache) >= _CACHED_VERSIONS:
+            self._cache.clear()
+        self._cache[version_id] = version
+        return version
+
+    def _attributes(self, low: int, high: int) -> Iterator[Attribute]:
+        for at in range(low, high):
+            kind = self.types[self.type[at]]
+            yield Attribute(
+                int(self.id[at]),
+                self.texts[self.path[at]],
+                kind.type,
+                int(self.lineage[at]),
+                kind.logical,
+                kind.scale,
+                bool(self.optional[at]),
+                self.texts[self.doc[at]],
+            )
+
+
+def base_of(schemas: Iterable[Schema], versions: Iterable[Version]) -> TreeBase:
+    """Build the columns from node objects in any order."""
+    ordered = sorted(versions, key=lambda version: version.id)
+    attributes = [attribute for version in ordered for attribute in version.attributes]
+    texts: dict[str, int] = {"": 0}
+    for attribute in attributes:
+        texts.setdefault(attribute.path, len(texts))
+        texts.setdefault(attribute.doc, len(texts))
+    kinds = [TypeFacts(a.type, a.logical, a.scale) for a in attributes]
+    types = {kind: row for row, kind in enumerate(dict.fromkeys(kinds))}
+    start = np.zeros(len(ordered) + 1, np.int64)
+    np.cumsum([len(version.attributes) for version in ordered], out=start[1:])
+    return TreeBase(
+        schemas={schema.id: schema for schema in sorted(schemas, key=lambda schema: schema.id)},
+        version_id=np.array([version.id for version in ordered], np.int32),
+        schema_id=np.array([version.schema_id for version in ordered], np.int32),
+        facts=tuple(VersionFacts(v.labels, v.fingerprint, v.key, v.inferred, v.source) for v in ordered),
+        start=start,
+        id=np.array([a.id for a in attributes], np.int32),
+        lineage=np.array([a.lineage for a in attributes], np.int32),
+        path=np.array([texts[a.path] for a in attributes], np.int32),
+        doc=np.array([texts[a.doc] for a in attributes], np.int32),
+        type=np.array([types[kind] for kind in kinds], np.int32),
+        optional=np.array([a.optional for a in attributes], np.bool_),
+        texts=TextTable.of(texts),
+        types=tuple(types),
+    )
+
+
+class TreeView:
+    """How a tree is read, whether frozen or open for an edit."""
+
+    base: TreeBase
+    _schemas: Readable[int, Schema | None]
+    _versions: Readable[int, Version | None]
+    _names: Readable[str, int | None]
+
+    def find_schema(self, id_: int) -> Schema | None:
+        """Return a schema or entity by id, ``None`` when there is none."""
+        if id_ in self._schemas:
+            found: Schema | None = self._schemas.get(id_)
+            return found
+        return self.base.schemas.get(id_)
+
+    def find_version(self, id_: int) -> Version | None:
+        """Return a version by id, ``None`` when there is none."""
+        if id_ in self._versions:
+            found: Version | None = self._versions.get(id_)
+            return found
+        return self.base.version(id_)
+
+    def schema(self, id_: int) -> Schema:
+        """Return a schema or entity that is known to exist."""
+        schema = self.find_schema(id_)
+        if schema is None:
+            raise BugError(f"there is no schema or entity with id {id_}")
+        return schema
+
+    def version(self, id_: int) -> Version:
+        """Return a version that is known to exist."""
+        version = self.find_version(id_)
+        if version is None:
+            raise BugError(f"there is no version with id {id_}")
+        return version
+
+    def named(self, name: str) -> Schema | None:
+        """Find a schema or entity by name or alias."""
+        id_ = self._names.get(name) if name in self._names else self.base.names.get(name)
+        return None if id_ is None else self.find_schema(id_)
+
+    def versions(self, schema_id: int) -> tuple[Version, ...]:
+        """Return all versions of a schema, oldest first."""
+        return tuple(self.version(id_) for id_ in self.schema(schema_id).version_ids)
+
+    def labelled(self, schema_id: int, label: str) -> Version | None:
+        """Find a version of a schema by any of its labels."""
+        return next((v for v in self.versions(schema_id) if label in v.labels), None)
+
+    def newest(self, schema_id: int) -> Version | None:
+        """Return the newest version of a schema."""
+        ids = self.schema(schema_id).version_ids
+        return self.version(ids[-1]) if ids else None
+
+    def previous(self, version: Version) -> Version | None:
+        """Return the next lower version of the same schema."""
+        ids = self.schema(version.schema_id).version_ids
+        at = ids.index(version.id)
+        return self.version(ids[at - 1]) if at else None
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(TreeView):
+    """A tree at one state."""
+
+    base: TreeBase
+    _schemas: Map[int, Schema | None] = EMPTY
+    _versions: Map[int, Version | None] = EMPTY
+    _names: Map[str, int | None] = EMPTY
+
+    @classmethod
+    def of(cls, schemas: Iterable[Schema] = (), versions: Iterable[Version] = ()) -> Tree:
+        """Build a tree from node objects."""
+        return cls(base_of(schemas, versions))
+
+    def schemas(self) -> list[Schema]:
+        """Return all schemas or entities, by id."""
+        merged: dict[int, Schema | None] = {**self.base.schemas, **self._schemas}
+        return [schema for _, schema in sorted(merged.items()) if schema is not None]
+
+    def all_versions(self) -> Iterator[Version]:
+        """Yield every version, schema by schema, oldest first."""
+        for schema in self.schemas():
+            yield from self.versions(schema.id)
+
+    def merged(self) -> Tree:
+        """Return the same tree with an empty overlay."""
+        return Tree.of(self.schemas(), self.all_versions())
+
+    def draft(self) -> TreeDraft:
+        """Open the tree for one edit."""
+        return TreeDraft(self)
+
+
+class TreeDraft(TreeView):
+    """A tree open for one edit."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.base = tree.base
+        self._schemas = self._open_schemas = tree._schemas.mutate()
+        self._versions = self._open_versions = tree._versions.mutate()
+        self._names = self._open_names = tree._names.mutate()
+
+    def put_schema(self, id_: int, schema: Schema | None) -> None:
+        """Set a schema or entity, or remove it with ``None``."""
+        before = self.find_schema(id_)
+        names_before = {before.name, *before.aliases} if before else set()
+        names_after = {schema.name, *schema.aliases} if schema else set()
+        for name in names_before - names_after:
+            self._open_names[name] = None
+        for name in names_after - names_before:
+            self._open_names[name] = id_
+        self._open_schemas[id_] = schema
+
+    def put_version(self, id_: int, version: Version | None) -> None:
+        """Set a version, or remove it with ``None``."""
+        self._open_versions[id_] = version
+
+    def finish(self) -> Tree:
+        """Freeze what was edited."""
+        return Tree(self.base, self._open_schemas.finish(), self._open_versions.finish(), self._open_names.finish())

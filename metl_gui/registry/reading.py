@@ -1,0 +1,62 @@
+"""What a reader hands over: declarations in order, and what it refused and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.names import label_order
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One source, or a part of it, that was not imported.
+
+    Args:
+        source: the file, with the part of it when only a part was refused.
+        reason: why and what to do about it, as sentences for people.
+    """
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything read from some sources.
+
+    Args:
+        declarations: versions; those of one name stand in version order.
+        refused: what could not be read.
+    """
+
+    declarations: tuple[VersionDeclaration, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+
+
+def merge(readings: Iterable[Reading]) -> Reading:
+    """Put readings together and sort the versions of each name by their labels."""
+    declarations: list[VersionDeclaration] = []
+    refused: list[Refusal] = []
+    for reading in readings:
+        declarations.extend(reading.declarations)
+        refused.extend(reading.refused)
+    return Reading(order_versions(declarations), tuple(refused))
+
+
+def order_versions(declarations: Iterable[VersionDeclaration]) -> tuple[VersionDeclaration, ...]:
+    """Gather the versions of each name and sort them by label.
+
+    Order: names as they first appear. Versions without a label keep their place in the order of appearance, behind the
+    labelled ones, because nothing says where between them they belong.
+    """
+    by_name: dict[str, list[VersionDeclaration]] = {}
+    for declaration in declarations:
+        by_name.setdefault(declaration.name, []).append(declaration)
+    ordered: list[VersionDeclaration] = []
+    for versions in by_name.values():
+        labelled = [version for version in versions if version.label is not None]
+        ordered.extend(sorted(labelled, key=lambda version: label_order(version.label or "")))
+        ordered.extend(version for version in versions if version.label is None)
+    return tuple(ordered)

@@ -81,5 +81,5 @@ def _score(old: Attribute, old_version: Version, new: Attribute, new_version: Ve
 
 
 def _alike(one: str, other: str) -> float:
-    words = [" ".join(_WORDS.findall(text)).lower() for text in (one, other)]
-    return difflib.SequenceMatcher(None, *words).ratio()
+    first, second = (" ".join(_WORDS.findall(text)).lower() for text in (one, other))
+    return difflib.SequenceMatcher(None, first, second).ratio()

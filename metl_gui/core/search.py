@@ -1,0 +1,114 @@
+"""Questions to the matrix: what feeds this, what does this feed, how did it change from version to version.
+
+Cost: reverse search costs the row sets of the entity, forward search the column sets of the schema.
+Source: dmm.md §2 (column set, row set, version super-block).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Version
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An element that answers a search, with its block."""
+
+    block: Block
+    element: Element
+
+
+class Step(StrEnum):
+    """How a block differs from the same block one version earlier."""
+
+    FIRST = "first"
+    SAME = "same"
+    SMALLER = "smaller"
+    LARGER = "larger"
+    OTHER = "other"
+    EMPTIED = "emptied"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One block of a version super-block."""
+
+    key: BlockKey
+    elements: int
+    change: Step
+
+
+def reverse_search(document: Document, entity_id: int, path: str | None = None) -> tuple[Found, ...]:
+    """Find everything that feeds an entity or one of its attributes, in every version of every schema."""
+    found: list[Found] = []
+    for version in document.cdm.versions(entity_id):
+        wanted = _ids(version, path)
+        blocks = document.matrix.row_set(version.id)
+        found += [Found(block, e) for block in _by_order(document, blocks) for e in block.elements if e.q in wanted]
+    return tuple(found)
+
+
+def forward_search(document: Document, schema_id: int, path: str | None = None) -> tuple[Found, ...]:
+    """Find everything that a schema or one of its attributes feeds."""
+    found: list[Found] = []
+    for version in document.extraction.versions(schema_id):
+        wanted = _ids(version, path)
+        for block in document.matrix.column_set(version.id):
+            found += [Found(block, e) for e in block.elements if e.p in wanted]
+    return tuple(found)
+
+
+def version_progress(document: Document, schema_id: int) -> tuple[Progress, ...]:
+    """Tell how the mapping of a schema changed from version to version, entity by entity.
+
+    Two blocks are compared by lineages on both sides; an entity counts from the first version that feeds it.
+    """
+    versions = document.extraction.versions(schema_id)
+    entity_versions = sorted({w for version in versions for _, w in document.matrix.column_keys(version.id)})
+    found: list[Progress] = []
+    for w in entity_versions:
+        last: frozenset[tuple[int, int]] | None = None
+        for version in versions:
+            block = document.matrix.block(version.id, w)
+            content = _content(version, block)
+            if last is None and not content:
+                continue
+            found.append(Progress((version.id, w), len(content), _step(last, content)))
+            last = content
+    return tuple(found)
+
+
+def _step(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> Step:
+    if last is None:
+        return Step.FIRST
+    if last == content:
+        return Step.SAME
+    if not content:
+        return Step.EMPTIED
+    if content < last:
+        return Step.SMALLER
+    return Step.LARGER if content > last else Step.OTHER
+
+
+def _content(version: Version, block: Block | None) -> frozenset[tuple[int, int]]:
+    if block is None:
+        return frozenset()
+    lineages = {a.id: a.lineage for a in version.attributes}
+    return frozenset((q, lineages[p]) for q, p in block.elements)
+
+
+def _ids(version: Version, path: str | None) -> set[int]:
+    return {a.id for a in version.attributes if path is None or a.path == path}
+
+
+def _by_order(document: Document, blocks: Iterable[Block]) -> list[Block]:
+    def order(block: Block) -> tuple[str, int]:
+        schema = document.extraction.schema(document.extraction.version(block.version).schema_id)
+        return schema.name, schema.version_ids.index(block.version)
+
+    return sorted(blocks, key=order)

@@ -30,7 +30,15 @@ def capture(server: Server, service: Service, folder: Path) -> list[Record]:
     server.run(service.name, before)
     plan = {"decimals": service.decimals, "snapshot_rows": rows, "phases": phases}
     (folder / f"{service.name}.plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    command = [sys.executable, "-m", "making.capture", service.name, str(folder), str(server.programs), str(server.port)]
+    command = [
+        sys.executable,
+        "-m",
+        "making.capture",
+        service.name,
+        str(folder),
+        str(server.programs),
+        str(server.port),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     log = folder / f"{service.name}.log"
     with log.open("w") as out:

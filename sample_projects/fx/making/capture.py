@@ -70,18 +70,17 @@ class Converters:
     def record(self, source: Any, on: bool) -> dict[str, Any]:
         """Return one record as the text that a broker would hold."""
         topic = source.topic()
-        key = self._made[True, on].fromConnectData(topic, source.keySchema(), source.key())
-        value = self._made[False, on].fromConnectData(topic, source.valueSchema(), source.value())
+        key, value = source.key(), source.value()
+        if key is not None:
+            key = self._made[True, on].fromConnectData(topic, source.keySchema(), key)
+        if value is not None:
+            value = self._made[False, on].fromConnectData(topic, source.valueSchema(), value)
         headers = [
             [str(header.key()), self._decoded(self._header(topic, header, on))]
             for header in source.headers()
             if str(header.key()) in KEPT_HEADERS
         ]
-        keyless = source.key() is None
-        return {"key": None if keyless else self._decoded(key), "value": self._value(source, value), "headers": headers}
-
-    def _value(self, source: Any, value: Any) -> str | None:
-        return None if source.value() is None else self._decoded(value)
+        return {"key": self._decoded(key), "value": self._decoded(value), "headers": headers}
 
     def _header(self, topic: Any, header: Any, on: bool) -> Any:
         return self._made[False, on].fromConnectHeader(topic, header.key(), header.schema(), header.value())

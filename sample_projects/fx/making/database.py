@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import shutil
@@ -53,11 +52,13 @@ def programs_folder() -> Path:
     if shutil.which("pg_config"):
         said = subprocess.run(["pg_config", "--bindir"], text=True, capture_output=True, check=False).stdout.strip()
         candidates.append(Path(said))
-    candidates += [Path(folder) for folder in sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)]
+    candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for folder in candidates:
         if all((folder / program).exists() for program in ("initdb", "pg_ctl", "psql")):
             return folder
-    raise SystemExit("PostgreSQL's initdb, pg_ctl and psql were found in no one folder; on Debian: apt install postgresql")
+    raise SystemExit(
+        "PostgreSQL's initdb, pg_ctl and psql were found in no one folder; on Debian: apt install postgresql"
+    )
 
 
 def plain_user() -> str | None:

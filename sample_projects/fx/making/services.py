@@ -31,7 +31,9 @@ ORDERS = Table(
             Drop("legacy_code"),
             Add(
                 Column(
-                    "channel", "varchar(12) NOT NULL DEFAULT 'web'", lambda dice: dice.pick("web", "app", "branch", "api")
+                    "channel",
+                    "varchar(12) NOT NULL DEFAULT 'web'",
+                    lambda dice: dice.pick("web", "app", "branch", "api"),
                 )
             ),
         ),

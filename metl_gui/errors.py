@@ -5,8 +5,11 @@
     │   ├── EditError        an edit that the rules of the matrix refuse
     │   ├── SchemaError      a schema, sample or mapping source that cannot be read
     │   ├── ProjectError     a project file that cannot be opened or written
+    │   │   ├── ProjectHeldError     somebody else edits it
+    │   │   └── ProjectChangedError  it moved on since it was read
     │   ├── RunError         a mapping run that cannot start or go on
     │   └── SetupError       something missing on this computer (Java, Spark, a library)
+    ├── RecordError          one record of a run that is set aside, with its reason
     ├── RunCancelled         an outcome, not a fault: somebody stopped the run
     └── BugError             ours
 
@@ -54,12 +57,34 @@ class ProjectError(UserError):
     """A project file that cannot be opened, read or written."""
 
 
+class ProjectHeldError(ProjectError):
+    """Somebody else holds the editing lease of a project file."""
+
+
+class ProjectChangedError(ProjectError):
+    """A project file moved on since the document was read from it; reading it again mends that."""
+
+
 class RunError(UserError):
     """A mapping run that cannot start or cannot go on."""
 
 
 class SetupError(UserError):
     """Something that this computer lacks."""
+
+
+class RecordError(MetlError):
+    """One record that cannot be mapped; the run sets it aside and goes on.
+
+    Args:
+        reason: one of the reason codes of a run (``malformed``, ``unknown_version`` ...).
+        detail: what is wrong with it, in words.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
 
 
 class RunCancelled(MetlError):

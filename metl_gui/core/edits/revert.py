@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from metl_gui.core.blocks import Block
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Draft
+from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError
 
 
@@ -34,13 +36,7 @@ class Revert:
         Raises:
             EditError: something that the change touched was changed again since.
         """
-        in_the_way = sorted(set(self._in_the_way(draft)))
-        if in_the_way:
-            raise EditError(
-                f"“{self.name}” cannot be taken back any more.",
-                f"Changed since: {', '.join(in_the_way[:5])}{' and more' if len(in_the_way) > 5 else ''}.",
-                "Take the later edits back first, or set it by hand.",
-            )
+        self._refuse(set(self._changed_since(draft)))
         for schema in self.change.schemas:
             draft.put_schema(schema.side, schema.id, schema.before)
         for version in self.change.versions:
@@ -50,8 +46,18 @@ class Revert:
                 draft.drop_blocks([block.key])
             else:
                 draft.put_block(block.before)
+        self._refuse(set(self._built_upon(draft)))
 
-    def _in_the_way(self, draft: Draft) -> Iterator[str]:
+    def _refuse(self, in_the_way: set[str]) -> None:
+        if in_the_way:
+            names = sorted(in_the_way)
+            raise EditError(
+                f"“{self.name}” cannot be taken back any more.",
+                f"Changed since: {', '.join(names[:5])}{' and more' if len(names) > 5 else ''}.",
+                "Take the later edits back first, or set it by hand.",
+            )
+
+    def _changed_since(self, draft: Draft) -> Iterator[str]:
         for schema in self.change.schemas:
             found = draft.tree(schema.side).find_schema(schema.id)
             if found != schema.after:
@@ -64,3 +70,32 @@ class Revert:
         for block in self.change.blocks:
             if draft.matrix.block(*block.key) != block.after:
                 yield "a block of the mapping"
+
+    def _built_upon(self, draft: Draft) -> Iterator[str]:
+        """Name what later edits built on the parts that went, or took from the parts that came back."""
+        for schema in self.change.schemas:
+            if schema.before is not None and draft.tree(schema.side).named(schema.before.name) != schema.before:
+                yield f"the name {schema.before.name}"
+        for version in self.change.versions:
+            keys = draft.matrix.column_keys if version.side is Side.EXTRACTION else draft.matrix.row_keys
+            if version.before is None and version.after is not None and keys(version.id):
+                yield f"the mapping of version {version.after.label}"
+        for block in self.change.blocks:
+            if block.before is not None:
+                yield from _missing_ends(draft, block.before)
+
+
+def _missing_ends(draft: Draft, block: Block) -> Iterator[str]:
+    """Name what a restored block needs and does not find."""
+    version = draft.tree(Side.EXTRACTION).find_version(block.version)
+    entity_version = draft.tree(Side.CDM).find_version(block.entity_version)
+    if version is None or entity_version is None:
+        yield "a version that is gone"
+        return
+    entity = draft.tree(Side.CDM).schema(entity_version.schema_id)
+    if entity.setting("policy") != "parallel" and entity.version_ids[-1] != entity_version.id:
+        yield f"the newest version of {entity.name}"
+    if not {e.p for e in block.elements} <= {a.id for a in version.attributes}:
+        yield f"the attributes of version {version.label}"
+    if not {e.q for e in block.elements} <= {a.id for a in entity_version.attributes}:
+        yield f"the attributes of version {entity_version.label} of {entity.name}"

@@ -1,0 +1,138 @@
+"""Random histories of a document: version sequences, edits, decisions and undos, for property tests."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import strategies as st
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.draft import Edit
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.revert import Revert
+from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.nodes import Side, Version
+from metl_gui.core.proposals import proposals
+from metl_gui.errors import EditError
+from tests.helpers.world import World, declare
+
+PATHS = ("a", "b", "c", "d", "e.f", "e.g")
+TYPES = ("string", "int32", "int64")
+NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
+KINDS = ("add", "add", "map", "map", "map", "unmap", "remove", "confirm", "accept", "rename", "retire", "later")
+
+steps = st.lists(
+    st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
+    min_size=1,
+    max_size=25,
+)
+
+
+def start() -> World:
+    """Make a world with two schemas and two entities, one version each."""
+    world = World()
+    world.schema("s1", "10", "a", "b", "c")
+    world.schema("s2", "10", "a", "d")
+    world.entity("be1", "10", "a", "b", "d")
+    world.entity("be2", "10", "c", "d")
+    return world
+
+
+def step(world: World, kind: str, seed: int) -> bool:
+    """Try one random edit; whether it was accepted."""
+    edit = _edit(world, kind, Random(seed))
+    if edit is None:
+        return False
+    try:
+        world.do(edit)
+    except EditError:
+        return False
+    return True
+
+
+def _edit(world: World, kind: str, random: Random) -> Edit | None:
+    makers = {
+        "add": _add,
+        "insert": _add,
+        "map": _map,
+        "unmap": _unmap,
+        "remove": _remove,
+        "undo": _undo,
+        "policy": _policy,
+    }
+    if kind in makers:
+        return makers[kind](world, kind, random)
+    return _decide(world, kind, random)
+
+
+def _add(world: World, kind: str, random: Random) -> Edit:
+    side = random.choice(list(Side))
+    paths = random.sample(PATHS, random.randint(1, len(PATHS)))
+    number = random.randint(1, 30) if kind == "insert" else 10 + world.document.state
+    typed = [f"{path}:{random.choice(TYPES)}" for path in paths]
+    return AddVersion(side, declare(random.choice(NAMES[side]), typed, str(number)))
+
+
+def _versions(world: World, side: Side) -> list[Version]:
+    return list(world.document.tree(side).all_versions())
+
+
+def _map(world: World, _: str, random: Random) -> Edit | None:
+    columns, rows = _versions(world, Side.EXTRACTION), _versions(world, Side.CDM)
+    if not columns or not rows:
+        return None
+    version, entity_version = random.choice(columns), random.choice(rows)
+    count = random.randint(1, min(len(version.attributes), len(entity_version.attributes)))
+    sources = random.sample(version.attributes, count)
+    targets = random.sample(entity_version.attributes, count)
+    ones = tuple(Element(q.id, p.id) for q, p in zip(targets, sources, strict=True))
+    return SetElements((version.id, entity_version.id), ones=ones)
+
+
+def _unmap(world: World, _: str, random: Random) -> Edit | None:
+    blocks = sorted((b for b in world.document.matrix.blocks() if b.elements), key=lambda block: block.key)
+    if not blocks:
+        return None
+    block: Block = random.choice(blocks)
+    return SetElements(block.key, zeros=(random.choice(block.elements),))
+
+
+def _remove(world: World, _: str, random: Random) -> Edit | None:
+    side = random.choice(list(Side))
+    versions = _versions(world, side)
+    return RemoveVersion(side, random.choice(versions).id) if versions else None
+
+
+def _undo(world: World, _: str, random: Random) -> Edit:
+    transition = random.choice(world.log[-4:])
+    return Revert(transition.change, transition.title)
+
+
+def _policy(world: World, _: str, random: Random) -> Edit | None:
+    entities = world.document.cdm.schemas()
+    if not entities:
+        return None
+    return SetSettings(Side.CDM, random.choice(entities).id, (("policy", random.choice(("newest", "parallel"))),))
+
+
+def _decide(world: World, kind: str, random: Random) -> Edit | None:
+    waiting: list[BlockKey] = world.document.matrix.waiting()
+    if not waiting:
+        return None
+    key = random.choice(waiting)
+    block = world.document.matrix.block(*key)
+    assert block is not None
+    if kind == "confirm":
+        return ConfirmBlock(key)
+    if kind == "retire":
+        return RetireBlock(key)
+    if kind == "later":
+        return Postpone(key)
+    if not block.open_losses:
+        return None
+    if kind == "accept":
+        return AcceptLosses(key, (random.choice(block.open_losses).to_path,))
+    found = proposals(world.document, block)
+    return RenameLost(key, found[0].lost, found[0].candidate) if found else None

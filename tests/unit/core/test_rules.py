@@ -1,0 +1,207 @@
+"""The rules that always hold (dmm.md §3), over random trees, edits and version sequences."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.blocks import Status, conflicts
+from metl_gui.core.bulk import Elements, compact_all, decompact_all
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.checks import Severity, check
+from metl_gui.core.compact import Group, compact_group, decompact, touched_groups
+from metl_gui.core.document import Document
+from metl_gui.core.draft import perform
+from metl_gui.core.edits.revert import Revert
+from metl_gui.core.nodes import Side
+from metl_gui.core.review import review_items
+from tests.helpers.histories import start, step, steps
+from tests.helpers.world import World
+
+Steps = list[tuple[str, int]]
+
+
+def played(history: Steps) -> World:
+    """Play a history and return the world at its end."""
+    world = start()
+    for kind, seed in history:
+        step(world, kind, seed)
+    return world
+
+
+def groups_of(document: Document) -> dict[Group, object]:
+    """Compact every group of a document."""
+    found: dict[Group, object] = {}
+    for block in document.matrix.blocks():
+        group = Group(document.extraction.version(block.version).schema_id, block.entity_version)
+        if group not in found:
+            kept = compact_group(document.extraction.versions(group.schema_id), document.matrix, group)
+            found[group] = kept
+    return {group: kept for group, kept in found.items() if kept}
+
+
+@given(steps)
+def test_no_block_uses_an_attribute_twice_on_either_side(history: Steps) -> None:
+    for block in played(history).document.matrix.blocks():
+        assert conflicts(block.elements) == []
+
+
+@given(steps)
+def test_every_element_ends_in_attributes_of_the_same_state(history: Steps) -> None:
+    document = played(history).document
+    for block in document.matrix.blocks():
+        columns = {a.id for a in document.extraction.version(block.version).attributes}
+        rows = {a.id for a in document.cdm.version(block.entity_version).attributes}
+        assert {e.p for e in block.elements} <= columns
+        assert {e.q for e in block.elements} <= rows
+
+
+@given(steps)
+def test_under_policy_3_every_element_belongs_to_the_newest_entity_version(history: Steps) -> None:
+    document = played(history).document
+    for block in document.matrix.blocks():
+        entity = document.cdm.schema(document.cdm.version(block.entity_version).schema_id)
+        if entity.setting("policy") != "parallel" and block.elements:
+            assert entity.version_ids[-1] == block.entity_version
+
+
+@given(steps)
+def test_decompacting_the_compact_set_gives_the_dense_set_back(history: Steps) -> None:
+    document = played(history).document
+    dense = {block.key: block.elements for block in document.matrix.blocks() if block.elements}
+    found = {}
+    for (schema_id, w), kept in groups_of(document).items():
+        blocks = decompact(document.extraction.versions(schema_id), kept)  # type: ignore[arg-type]
+        found.update({(v, w): elements for v, elements in blocks.items()})
+    assert found == dense
+
+
+@given(steps)
+def test_whole_matrices_are_compacted_and_decompacted_as_group_by_group(history: Steps) -> None:
+    document = played(history).document.merged()
+    tree, base = document.extraction.base, document.matrix.base
+    compact = compact_all(tree, base)
+    assert _kept(compact) == {
+        (kept.version, group.entity_version): kept.elements
+        for group, members in groups_of(document).items()
+        for kept in members  # type: ignore[attr-defined]
+    }
+    dense = {block.key: block.elements for block in document.matrix.blocks() if block.elements}
+    assert _kept(decompact_all(tree, compact)) == dense
+
+
+def _kept(elements: Elements) -> dict[tuple[int, int], tuple[tuple[int, int], ...]]:
+    spans = zip(elements.start[:-1].tolist(), elements.start[1:].tolist(), strict=True)
+    keys = zip(elements.version.tolist(), elements.entity_version.tolist(), strict=True)
+    pairs = list(zip(elements.q.tolist(), elements.p.tolist(), strict=True))
+    return {key: tuple(pairs[low:high]) for key, (low, high) in zip(keys, spans, strict=True)}
+
+
+@given(steps)
+def test_every_edit_makes_exactly_the_next_state_and_numbers_are_never_used_twice(history: Steps) -> None:
+    world = played(history)
+    states = [transition.after.state for transition in world.log]
+    assert states == list(range(1, len(states) + 1))
+
+
+@given(steps)
+def test_undoing_the_last_edit_restores_all_it_touched(history: Steps) -> None:
+    world = played(history)
+    last = world.log[-1]
+    undone = perform(world.document, Revert(last.change, last.title)).after
+    assert undone.state == last.after.state + 1
+    assert state_hash(undone) == state_hash(last.before)
+    redone = perform(undone, Revert(last.change.inverse(), last.title, is_redo=True)).after
+    assert state_hash(redone) == state_hash(last.after)
+
+
+@given(steps)
+def test_attribute_and_version_ids_are_never_used_again(history: Steps) -> None:
+    world = played(history)
+    for side in Side:
+        made: Counter[int] = Counter()
+        for transition in world.log:
+            fresh = (c for c in transition.change.versions if c.side is side and c.before is None and c.after)
+            if not transition.title.startswith("Undo"):
+                made.update(c.id for c in fresh)
+        assert not made or max(made.values()) == 1
+
+
+@given(steps)
+def test_a_version_has_at_most_one_attribute_of_a_lineage(history: Steps) -> None:
+    document = played(history).document
+    for side in Side:
+        for version in document.tree(side).all_versions():
+            lineages = [a.lineage for a in version.attributes]
+            assert len(set(lineages)) == len(lineages)
+
+
+@given(steps)
+def test_only_touched_groups_change_their_compact_form(history: Steps) -> None:
+    world = played(history)
+    for transition in world.log:
+        before, after = groups_of(transition.before), groups_of(transition.after)
+        differing = {group for group in before.keys() | after.keys() if before.get(group) != after.get(group)}
+        assert differing <= touched_groups(transition)
+
+
+@given(steps)
+def test_a_block_needs_review_exactly_when_something_in_it_waits(history: Steps) -> None:
+    document = played(history).document
+    for block in document.matrix.blocks():
+        if block.status is not Status.RETIRED:
+            assert (block.status is Status.NEEDS_REVIEW) == bool(block.open_losses or block.waits)
+
+
+@given(steps)
+def test_every_waiting_block_is_reached_by_exactly_the_items_of_its_chains(history: Steps) -> None:
+    document = played(history).document
+    reached = {key for item in review_items(document) for key in (item.key, *item.chain)}
+    assert reached == set(document.matrix.waiting())
+
+
+@given(steps)
+def test_an_element_vanishes_only_with_a_loss_a_removal_or_a_persons_edit(history: Steps) -> None:
+    world = played(history)
+    for transition in world.log:
+        if not transition.title.startswith("Add "):
+            continue
+        for change in transition.change.blocks:
+            block = change.after
+            if block is None or block.came_from is None:
+                continue
+            source = transition.before.matrix.block(*block.came_from)
+            assert source is not None
+            fresh = len(block.losses) - len(source.open_losses)
+            assert len(block.elements) + fresh == len(source.elements)
+
+
+@given(steps)
+def test_merging_the_overlay_into_the_base_changes_nothing(history: Steps) -> None:
+    document = played(history).document
+    merged = document.merged()
+    assert state_hash(merged) == state_hash(document)
+    assert review_items(merged) == review_items(document)
+    assert (merged.matrix.ones, merged.matrix.block_count) == (document.matrix.ones, document.matrix.block_count)
+    assert merged.matrix.waiting() == document.matrix.waiting()
+    for version in document.extraction.all_versions():
+        assert merged.matrix.column_set(version.id) == document.matrix.column_set(version.id)
+    for version in document.cdm.all_versions():
+        assert merged.matrix.row_set(version.id) == document.matrix.row_set(version.id)
+
+
+@given(steps)
+def test_no_history_leaves_an_error_for_the_checks_to_find(history: Steps) -> None:
+    assert [p for p in check(played(history).document) if p.severity is Severity.ERROR] == []
+
+
+@given(steps, st.integers(0, 1 << 30))
+def test_edits_on_a_merged_document_give_the_same_state_as_on_the_overlay(history: Steps, seed: int) -> None:
+    world, other = played(history), played(history)
+    other.document = other.document.merged()
+    for kind in ("map", "add", "unmap", "remove", "confirm"):
+        step(world, kind, seed)
+        step(other, kind, seed)
+    assert state_hash(world.document) == state_hash(other.document)

@@ -49,6 +49,12 @@ def file_of(service: str, record: Record) -> str:
     return PLAIN.format(service=service) + (".gz" if service in PACKED else "")
 
 
+def hostile_start(records: list[Record]) -> int:
+    """Return where the records that go among the hostile lines begin; the clock's heartbeats do not count."""
+    steady = [number for number, record in enumerate(records) if record.kind != "heartbeat"]
+    return steady[-AMONG_HOSTILE]
+
+
 def first_of_each_version(records: Iterable[Record]) -> dict[str, dict[int, Record]]:
     """Return, per topic, the first record of each version that holds a row."""
     found: dict[str, dict[int, Record]] = {}
@@ -145,7 +151,7 @@ def write_sample(captured: dict[str, list[Record]], folder: Path) -> None:
     lines: dict[str, list[bytes]] = {}
     offsets, with_schemas = Offsets(), set(WITH_SCHEMAS.values())
     for service, records in captured.items():
-        among = len(records) - AMONG_HOSTILE if service == HOSTILE_FROM else len(records)
+        among = hostile_start(records) if service == HOSTILE_FROM else len(records)
         for number, record in enumerate(records):
             name = HOSTILE if number >= among else file_of(service, record)
             line = record.line(offsets.take(record.topic), name in with_schemas)

@@ -1,0 +1,123 @@
+"""Connections to a project file: what is asked of SQLite, and transactions.
+
+While somebody edits, the file is in WAL mode, so that readers never wait; closed, it is one file in rollback mode that
+can be copied and read from a folder without write access. On a network file system it stays in rollback mode.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from metl_gui.errors import ProjectError
+from metl_gui.store.failures import damaged, not_a_project
+from metl_gui.store.network import is_on_network
+
+APPLICATION_ID = 0x4D45544C
+"""``METL`` in ASCII: what makes an SQLite file a project file."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_WAIT_SECONDS = 5.0
+_log = logging.getLogger(__name__)
+
+
+def connect(path: Path, *, wait_seconds: float = _WAIT_SECONDS) -> sqlite3.Connection:
+    """Open an existing project file, for writing where the system lets us.
+
+    Raises:
+        ProjectError: there is no such file, or it is not a project file.
+        sqlite3.Error: SQLite cannot open it.
+    """
+    _require_project(path)
+    connection = _prepared(path, "mode=rw", wait_seconds)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if not _can_be_read_as_it_lies(path):
+            raise
+        connection = _prepared(path, "immutable=1", wait_seconds)
+    return connection
+
+
+def connect_new(path: Path) -> sqlite3.Connection:
+    """Open a file that is not there yet."""
+    return _prepared(path, "mode=rwc", _WAIT_SECONDS)
+
+
+def enter_editing_mode(connection: sqlite3.Connection, path: Path) -> None:
+    """Let readers read while we write, where the file system can."""
+    wanted = "DELETE" if is_on_network(path) else "WAL"
+    connection.execute(f"PRAGMA journal_mode={wanted}").fetchone()
+
+
+def leave_editing_mode(connection: sqlite3.Connection) -> None:
+    """Make the file one file again; left as it is while others have it open, who then do it."""
+    try:
+        connection.execute("PRAGMA busy_timeout=0")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+    except sqlite3.OperationalError as error:
+        _log.debug("the project file stays in its journal mode: %s", error)
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction that takes the write lock at once; rolled back when anything is raised."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def reading(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction in which all reads see the same state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _prepared(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=wait_seconds, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def _require_project(path: Path) -> None:
+    if path.is_dir():
+        raise not_a_project(path, "It is a folder.")
+    if not path.exists():
+        raise ProjectError(
+            f"There is no project file {path.name}.", f"Looked for: {path}", f"Make one with: metl new {path.name}"
+        )
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    if not header:
+        raise not_a_project(path, "It is empty.")
+    if not header.startswith(_MAGIC[: len(header)]):
+        raise not_a_project(path, "It does not begin like one.")
+    if len(header) < _HEADER_BYTES:
+        raise damaged(path, f"It ends after {len(header)} bytes")
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise not_a_project(path, "It is an SQLite database of another program.")
+
+
+def _can_be_read_as_it_lies(path: Path) -> bool:
+    """Whether nothing waits in a write-ahead log, in a folder where SQLite cannot make its shared memory file."""
+    log = path.with_name(path.name + "-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    return not has_log and not os.access(path.parent, os.W_OK)

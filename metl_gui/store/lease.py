@@ -1,0 +1,151 @@
+"""The editing lease: one editor at a time, named by process, and taken over when that process is gone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import time
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from metl_gui.errors import ProjectHeldError
+
+FAR_SILENCE_MS = 120_000
+"""After this long without a heartbeat an editor on another computer counts as gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who edits a project file.
+
+    Args:
+        token: names this one opening.
+        who: the person.
+        host: name of the computer.
+        machine: what tells computers and containers of the same name apart, new after each start of the computer.
+        process_id, process_start: the process; both, because numbers are used again.
+        since_ms, heartbeat_ms: when it was opened, and when it was last heard of (milliseconds since 1970).
+    """
+
+    token: str
+    who: str
+    host: str
+    machine: str
+    process_id: int
+    process_start: str
+    since_ms: int
+    heartbeat_ms: int
+
+    @classmethod
+    def here(cls, who: str) -> Holder:
+        """Describe this process as a new editor."""
+        now_ms = time.time_ns() // 1_000_000
+        own = os.getpid()
+        return cls(uuid.uuid4().hex, who, socket.gethostname(), _machine(), own, process_start(own), now_ms, now_ms)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process does not exist any more, or has been silent for too long where we cannot look."""
+        if (self.host, self.machine) == (socket.gethostname(), _machine()):
+            return process_start(self.process_id) != self.process_start
+        return time.time_ns() // 1_000_000 - self.heartbeat_ms > FAR_SILENCE_MS
+
+    def __str__(self) -> str:
+        since = datetime.fromtimestamp(self.since_ms / 1000).astimezone()
+        return f"{self.who or 'somebody'} on {self.host} (process {self.process_id}, since {since:%Y-%m-%d %H:%M})"
+
+
+def process_start(process_id: int) -> str:
+    """Tell when a process started, in the system's own ticks; empty when there is no such process."""
+    try:
+        fields = Path(f"/proc/{process_id}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return _sign_of_life(process_id)
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def read(connection: sqlite3.Connection) -> Holder | None:
+    """Return who holds the lease."""
+    row = connection.execute(
+        "SELECT token, who, host, machine, process_id, process_start, since_ms, heartbeat_ms FROM lease"
+    ).fetchone()
+    return Holder(*row) if row else None
+
+
+def take(connection: sqlite3.Connection, holder: Holder, *, by_force: bool = False) -> None:
+    """Become the editor; inside a transaction.
+
+    Raises:
+        ProjectHeldError: a living editor has the lease, and it is not taken by force.
+    """
+    found = read(connection)
+    if found is not None and not by_force and not found.is_gone:
+        raise ProjectHeldError(
+            f"The project is being edited by {found}.",
+            "Only one can edit at a time.",
+            "Open it read only, or close it there first. If that program hangs, take the project over.",
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO lease (only, token, who, host, machine, process_id, process_start, since_ms,"
+        " heartbeat_ms) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            holder.token,
+            holder.who,
+            holder.host,
+            holder.machine,
+            holder.process_id,
+            holder.process_start,
+            holder.since_ms,
+            holder.heartbeat_ms,
+        ),
+    )
+
+
+def require(connection: sqlite3.Connection, holder: Holder) -> None:
+    """Make sure inside a transaction that we are still the editor.
+
+    Raises:
+        ProjectHeldError: somebody took the project over.
+    """
+    found = read(connection)
+    if found is None or found.token != holder.token:
+        raise ProjectHeldError(
+            f"The project was taken over by {found}." if found else "The project was taken over and closed since.",
+            "This edit was not made.",
+            "Open the project again to go on editing here.",
+        )
+
+
+def beat(connection: sqlite3.Connection, holder: Holder) -> Holder:
+    """Say that we are still here; inside a transaction."""
+    now_ms = time.time_ns() // 1_000_000
+    connection.execute("UPDATE lease SET heartbeat_ms = ? WHERE token = ?", (now_ms, holder.token))
+    return replace(holder, heartbeat_ms=now_ms)
+
+
+def release(connection: sqlite3.Connection, holder: Holder) -> None:
+    """Give the lease back, if it is still ours; inside a transaction."""
+    connection.execute("DELETE FROM lease WHERE token = ?", (holder.token,))
+
+
+def _sign_of_life(process_id: int) -> str:
+    if Path("/proc/self/stat").exists():
+        return ""
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:
+        return "alive"
+    return "alive"
+
+
+def _machine() -> str:
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return f"{uuid.getnode():x}"

@@ -1,0 +1,339 @@
+"""The project file as the rest of the program sees it: open, read, commit, undo, runs."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from metl_gui.core.document import Document, Ids
+from metl_gui.core.draft import Change, Draft, Stamp, Transition
+from metl_gui.core.nodes import Side
+from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
+from metl_gui.store import lease, log, runs, states
+from metl_gui.store.block_rows import read_matrix, write_blocks
+from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
+from metl_gui.store.failures import damaged, translated
+from metl_gui.store.log import LoggedEdit, LoggedGroup
+from metl_gui.store.making import bring_up_to_date, make_file, newer
+from metl_gui.store.runs import LoggedRun
+from metl_gui.store.states import NamedState
+from metl_gui.store.tables import VERSION, file_version
+from metl_gui.store.tree_rows import read_tree, write_trees
+
+
+class ProjectFile:
+    """One open project file. Calls may come from any thread and are done one after the other.
+
+    Made by ``create`` and ``open``; a context manager that closes.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, holder: lease.Holder | None) -> None:
+        self.path = path
+        self.backup: Path | None = None
+        self._connection = connection
+        self._holder = holder
+        self._lock = threading.RLock()
+        self._identity = _identity(path)
+
+    @classmethod
+    def create(cls, path: Path, who: str = "") -> ProjectFile:
+        """Make an empty project at state 0 and open it for editing.
+
+        Raises:
+            ProjectError: the name is taken or the folder cannot be written.
+        """
+        with translated(path):
+            make_file(path)
+        return cls.open(path, for_editing=True, who=who)
+
+    @classmethod
+    def open(cls, path: Path, for_editing: bool, who: str = "", take_over: bool = False) -> ProjectFile:
+        """Open a project, migrating an older one after a backup beside it (``backup``).
+
+        Args:
+            path: the file.
+            for_editing: take the editing lease; else it can be read, and runs can be added.
+            who: the person, named to others who want to edit.
+            take_over: edit even if another living editor has the lease; that one turns read only.
+
+        Raises:
+            ProjectHeldError: somebody else edits it.
+            ProjectError: it cannot be opened.
+        """
+        with translated(path):
+            connection = connect(path)
+            try:
+                holder = lease.Holder.here(who) if for_editing else None
+                found = file_version(connection)
+                if found > VERSION:
+                    raise newer(path, found)
+                backup = None
+                if holder is not None or found < VERSION:
+                    backup = bring_up_to_date(connection, path)
+                if holder is not None:
+                    enter_editing_mode(connection, path)
+                    with writing(connection):
+                        lease.take(connection, holder, by_force=take_over)
+                project = cls(path, connection, holder)
+                project.backup = backup
+                return project
+            except BaseException:
+                connection.close()
+                raise
+
+    def close(self) -> None:
+        """Give the lease back and close the file; again does nothing."""
+        with self._lock, translated(self.path):
+            holder, self._holder = self._holder, None
+            try:
+                if holder is not None and self._is_in_place():
+                    with writing(self._connection):
+                        lease.release(self._connection, holder)
+                    leave_editing_mode(self._connection)
+            finally:
+                self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def is_for_editing(self) -> bool:
+        """Whether this opening holds the editing lease, as far as it knows."""
+        return self._holder is not None
+
+    @property
+    def project_id(self) -> str:
+        """The project's own id; copies of the file share it."""
+        with self._reading() as connection:
+            return str(connection.execute("SELECT id FROM project").fetchone()[0])
+
+    def state(self) -> int:
+        """Read the number of the newest state; cheap, so that others can look whether something was committed."""
+        with self._reading() as connection:
+            return _state(connection)
+
+    def document(self, state: int | None = None) -> Document:
+        """Read the document: trees, and the dense set from the compact one (A4).
+
+        Args:
+            state: an earlier state, rebuilt from the log; the newest one by default.
+
+        Raises:
+            ProjectError: the file is damaged, or has no such state.
+        """
+        with self._reading() as connection, self._undamaged():
+            newest = _state(connection)
+            if state is not None and not 0 <= state <= newest:
+                raise ProjectError(
+                    f"There is no state {state} in {self.path.name}.", hint=f"Its states go from 0 to {newest}."
+                )
+            document = self._newest_document(connection, newest)
+            return document if state is None else _taken_back(document, log.change_since(connection, state), state)
+
+    def commit(
+        self, transition: Transition, door: str = log.WINDOW, group: int | None = None, undoes: int | None = None
+    ) -> int:
+        """Write one edit: all of it in one transaction, or nothing.
+
+        Args:
+            transition: built on the file's newest state.
+            door: ``window`` or ``command``.
+            group: what an earlier commit of the same gesture returned.
+            undoes: the undo group that this one takes back.
+
+        Returns:
+            The undo group of this edit.
+
+        Raises:
+            ProjectChangedError: the file moved on since the transition's document was read.
+            ProjectHeldError: the file is open read only, or was taken over; from then on it is read only.
+            ProjectError: it cannot be written.
+        """
+        with self._editing() as connection:
+            found = _state(connection)
+            if found != transition.before.state:
+                who = log.last_writer(connection)
+                raise ProjectChangedError(
+                    f"{self.path.name} was changed by {who} since.",
+                    f"This edit was built on state {transition.before.state}; the file has state {found}.",
+                    "Read it again and repeat the edit where it still makes sense.",
+                )
+            write_trees(connection, transition)
+            write_blocks(connection, transition)
+            group = log.append(connection, transition, door, group, undoes)
+            connection.execute("UPDATE project SET state = ?", (transition.after.state,))
+            return group
+
+    def undo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
+        """Find the newest group of edits that undo takes back, made through one of the doors."""
+        with self._reading() as connection:
+            return log.undo_candidate(connection, doors)
+
+    def redo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
+        """Find the newest undo that redo takes back; none after a new edit."""
+        with self._reading() as connection:
+            return log.redo_candidate(connection, doors)
+
+    def group_of(self, state: int) -> LoggedGroup | None:
+        """Find the group of edits that made a state, to take it back from the history."""
+        with self._reading() as connection:
+            return log.group_of(connection, state)
+
+    def change_of(self, group: LoggedGroup) -> Change:
+        """Read what a group of edits changed, as one change."""
+        with self._reading() as connection, self._undamaged():
+            return log.change_of_group(connection, group.group)
+
+    def history(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
+        """Read the history, newest first; pages are made with the last row's state as ``below``."""
+        with self._reading() as connection:
+            return list(log.history(connection, limit, below))
+
+    def name_state(self, state: int, name: str, stamp: Stamp) -> None:
+        """Give a state a name, or another one."""
+        with self._editing() as connection:
+            if not 0 <= state <= _state(connection):
+                raise ProjectError(f"There is no state {state} in {self.path.name}.", hint="Look at the history.")
+            states.name(connection, state, name, stamp)
+
+    def named_states(self) -> list[NamedState]:
+        """Read the named states, newest first."""
+        with self._reading() as connection:
+            return states.named(connection)
+
+    def refuse_proposal(self, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
+        """Remember that a proposal was refused, so that it is not made again."""
+        with self._editing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO refused_proposals (schema_id, lost, candidate, who, when_ms)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (schema_id, lost, candidate, stamp.who, stamp.when_ms),
+            )
+
+    def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
+        """Read the refused proposals: (schema id, lost path, candidate path)."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT schema_id, lost, candidate FROM refused_proposals")
+            return frozenset((schema_id, lost, candidate) for schema_id, lost, candidate in rows)
+
+    def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
+        """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
+
+        Returns:
+            The run's id.
+        """
+        with self._session() as connection, writing(connection):
+            return runs.add(connection, report, events)
+
+    def runs(self, limit: int | None = None) -> list[LoggedRun]:
+        """Read the runs, newest first."""
+        with self._reading() as connection:
+            return runs.newest(connection, limit)
+
+    def run_events(self, run_id: str) -> list[Any]:
+        """Read the events of a run."""
+        with self._reading() as connection:
+            return runs.events(connection, run_id)
+
+    def holder(self) -> lease.Holder | None:
+        """Read who holds the editing lease, gone or not."""
+        with self._reading() as connection:
+            return lease.read(connection)
+
+    def beat(self) -> None:
+        """Renew the lease; an editor calls this every half minute.
+
+        Raises:
+            ProjectHeldError: it was taken over.
+        """
+        with self._editing() as connection:
+            if self._holder is not None:
+                self._holder = lease.beat(connection, self._holder)
+
+    @contextmanager
+    def _session(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, translated(self.path):
+            if not self._is_in_place():
+                raise ProjectError(
+                    f"{self.path.name} is not where it was opened.",
+                    f"It was moved, deleted or replaced by another file: {self.path}",
+                    "Put it back, or open the file that is there now.",
+                )
+            yield self._connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._session() as connection, reading(connection):
+            yield connection
+
+    @contextmanager
+    def _editing(self) -> Iterator[sqlite3.Connection]:
+        holder = self._holder
+        if holder is None:
+            raise ProjectHeldError(
+                f"{self.path.name} is open read only here.", hint="Open it for editing to change something."
+            )
+        with self._session() as connection, writing(connection):
+            try:
+                lease.require(connection, holder)
+            except ProjectHeldError:
+                self._holder = None
+                raise
+            yield connection
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (BugError, msgspec.MsgspecError, LookupError, ValueError, TypeError, OverflowError) as error:
+            raise damaged(self.path, f"Its parts do not fit together ({error})") from error
+
+    def _newest_document(self, connection: sqlite3.Connection, state: int) -> Document:
+        trees = {side: read_tree(connection, side) for side in Side}
+        rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
+        ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
+        matrix = read_matrix(connection, trees[Side.EXTRACTION])
+        return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
+
+    def _is_in_place(self) -> bool:
+        return _identity(self.path) == self._identity
+
+
+def _state(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT state FROM project").fetchone()[0])
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _taken_back(document: Document, change: Change, state: int) -> Document:
+    """Rebuild an earlier state from the newest one and all that changed since."""
+    draft = Draft(document, Stamp())
+    for schema in change.schemas:
+        draft.put_schema(schema.side, schema.id, schema.before)
+    for version in change.versions:
+        draft.put_version(version.side, version.id, version.before)
+    for block in change.blocks:
+        if block.before is None:
+            draft.drop_blocks([block.key])
+        else:
+            draft.put_block(block.before)
+    found = draft.finish("").after
+    return Document(state, found.extraction, found.cdm, found.matrix, document.extraction_ids, document.cdm_ids)

@@ -1,0 +1,191 @@
+"""The tables of a project file, and the steps from older versions to this one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from metl_gui.store.connection import APPLICATION_ID
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+VERSION = 1
+"""The version this program writes (``PRAGMA user_version``)."""
+
+MIGRATIONS: dict[int, Callable[[Database], None]] = {}
+"""By version: the step that makes it the next one. Each runs in the one transaction of the whole migration."""
+
+_TABLES = """
+CREATE TABLE project (
+    id TEXT PRIMARY KEY,
+    created_ms INTEGER NOT NULL,
+    state INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE next_ids (
+    side TEXT PRIMARY KEY CHECK (side IN ('extraction', 'cdm')),
+    schema INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    attribute INTEGER NOT NULL,
+    lineage INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE schemas (
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    aliases TEXT NOT NULL, -- JSON
+    settings TEXT NOT NULL, -- JSON, pairs
+    PRIMARY KEY (side, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE versions (
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    id INTEGER NOT NULL,
+    schema_id INTEGER NOT NULL,
+    place INTEGER NOT NULL, -- oldest first
+    labels TEXT NOT NULL, -- JSON
+    fingerprint TEXT NOT NULL,
+    key TEXT, -- JSON, null when not known
+    inferred INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    PRIMARY KEY (side, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attributes (
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    version_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    type TEXT NOT NULL,
+    lineage INTEGER NOT NULL,
+    logical TEXT NOT NULL,
+    scale INTEGER,
+    optional INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (side, version_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dusb (
+    schema_id INTEGER NOT NULL,
+    entity_version INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    elements BLOB NOT NULL, -- pairs q, p of little-endian 32-bit integers
+    PRIMARY KEY (schema_id, entity_version, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blocks (
+    version INTEGER NOT NULL,
+    entity_version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    came_version INTEGER,
+    came_entity_version INTEGER,
+    losses TEXT, -- JSON
+    waits TEXT, -- JSON
+    retired TEXT, -- JSON
+    postponed INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    comment TEXT NOT NULL,
+    PRIMARY KEY (version, entity_version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE edits (
+    state INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    door TEXT NOT NULL,
+    undo_group INTEGER NOT NULL, -- the first state of one gesture or command
+    undoes INTEGER, -- the undo group that this one takes back
+    depth INTEGER NOT NULL, -- 0 an edit, odd an undo, even a redo
+    original INTEGER NOT NULL, -- the undo group of the edit at the start of undoes
+    change TEXT NOT NULL -- JSON of core.draft.Change
+) STRICT;
+CREATE INDEX edits_by_undo_group ON edits (undo_group);
+CREATE INDEX edits_by_undoes ON edits (undoes) WHERE undoes IS NOT NULL;
+
+CREATE VIEW undo_steps AS
+SELECT
+    edits.state, edits.undo_group, edits.who, edits.when_ms, edits.door, edits.depth, original.title,
+    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.undo_group) AS states,
+    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.original) AS original_states,
+    EXISTS (SELECT 1 FROM edits AS later WHERE later.undoes = edits.undo_group) AS is_taken_back
+FROM edits JOIN edits AS original ON original.state = edits.original;
+
+CREATE TABLE states (
+    state INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    published_who TEXT,
+    published_ms INTEGER
+) STRICT;
+
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    state INTEGER,
+    when_ms INTEGER NOT NULL,
+    report TEXT NOT NULL, -- JSON
+    events TEXT NOT NULL -- JSON
+) STRICT;
+CREATE INDEX runs_by_time ON runs (when_ms);
+
+CREATE TABLE refused_proposals (
+    schema_id INTEGER NOT NULL,
+    lost TEXT NOT NULL,
+    candidate TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    PRIMARY KEY (schema_id, lost, candidate)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lease (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    token TEXT NOT NULL,
+    who TEXT NOT NULL,
+    host TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    process_id INTEGER NOT NULL,
+    process_start TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    heartbeat_ms INTEGER NOT NULL
+) STRICT;
+"""
+
+
+def utilities(connection: sqlite3.Connection) -> Database:
+    """Give a connection the schema tools of sqlite-utils."""
+    from sqlite_utils import Database
+
+    return Database(connection, recursive_triggers=False, execute_plugins=False)
+
+
+def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) -> None:
+    """Fill an empty file with the tables of a project at state 0."""
+    database = utilities(connection)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    with database.atomic():
+        database.executescript(_TABLES)
+        database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
+        for side in ("extraction", "cdm"):
+            database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))
+        database.execute(f"PRAGMA user_version={VERSION}")
+
+
+def file_version(connection: sqlite3.Connection) -> int:
+    """Read the version of the tables."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables of an older version to this one, in one transaction."""
+    database = utilities(connection)
+    with database.atomic():
+        for version in range(file_version(connection), VERSION):
+            MIGRATIONS[version](database)
+        database.execute(f"PRAGMA user_version={VERSION}")

@@ -1,0 +1,61 @@
+"""How a command is added to the program: its name, its sentence, its arguments and the function that runs it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from metl_gui.cli.output import Output
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+Run = Callable[[argparse.Namespace, Output], int]
+"""What a command does: reads the parsed arguments, says things through the output, returns the exit code."""
+
+DONE = 0
+AT_FAULT = 1
+FOUND = 3
+"""Exit codes; 2 is argparse's own, 130 that of a cancelled command."""
+
+
+class Commands:
+    """The commands of the program, each with the options that all have in common."""
+
+    def __init__(self, subparsers: Subparsers) -> None:
+        self._subparsers = subparsers
+
+    def add(self, name: str, run: Run, sentence: str, more: str = "") -> argparse.ArgumentParser:
+        """Add a command.
+
+        Args:
+            name: what people type.
+            run: what it does.
+            sentence: what it does, in one sentence that begins with a verb.
+            more: further help, shown with the command's own help only.
+        """
+        parser = self._subparsers.add_parser(
+            name,
+            help=sentence,
+            description=f"{sentence[0].upper()}{sentence[1:]}.{' ' if more else ''}{more}",
+            allow_abbrev=False,
+        )
+        common_options(parser, json=argparse.SUPPRESS, debug=argparse.SUPPRESS)
+        parser.set_defaults(run=run)
+        return parser
+
+
+def common_options(parser: argparse.ArgumentParser, json: Any, debug: Any) -> None:
+    """Add the options that may stand before and after the command's name.
+
+    A command's own parser has no defaults for them, or it would overwrite what stood before the name.
+    """
+    common = parser.add_argument_group("everywhere")
+    common.add_argument("--json", action="store_true", default=json, help="print one JSON document on stdout")
+    common.add_argument("--debug", action="store_true", default=debug, help="show the traceback of an error")
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Add the project file that nearly every command works on."""
+    parser.add_argument("project", metavar="PROJECT", help="the project file, NAME.metl")

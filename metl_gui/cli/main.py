@@ -1,0 +1,53 @@
+"""The program `metl`: reads the arguments, runs one command, turns its outcome into an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from metl_gui import __version__
+from metl_gui.cli import computer
+from metl_gui.cli.commands import Commands, common_options
+from metl_gui.cli.outcomes import finished
+from metl_gui.cli.output import Output
+
+GROUPS = (computer,)
+"""The modules that register commands, in the order of the help."""
+
+_DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."
+_EXIT_CODES = """\
+exit codes: 0 done, 1 something in your files or on this computer is at fault (the message says what to do),
+2 wrong usage, 3 a check found something, 130 cancelled."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Args:
+        argv: the arguments after the program's name; by default those of this process.
+    """
+    arguments = build_parser().parse_args(argv)
+    out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
+    return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the program and of all its commands."""
+    parser = argparse.ArgumentParser(
+        prog="metl",
+        description=_DESCRIPTION,
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"metl {__version__}")
+    common_options(parser, json=False, debug=False)
+    commands = Commands(parser.add_subparsers(dest="command", metavar="COMMAND", required=True))
+    for group in GROUPS:
+        group.register(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

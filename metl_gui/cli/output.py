@@ -1,0 +1,79 @@
+"""What a command says: its result on stdout as text or as one JSON document, everything else on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType
+from typing import TextIO
+
+from metl_gui.cli.progress_bar import ProgressBar
+from metl_gui.errors import UserError
+from metl_gui.workbench.progress import Progress, Watch
+
+
+class Output:
+    """Where one command's words go.
+
+    Args:
+        as_json: whether the result is a JSON document instead of text.
+        stdout: for the result.
+        stderr: for notes, progress and errors.
+    """
+
+    def __init__(self, as_json: bool, stdout: TextIO, stderr: TextIO) -> None:
+        self.as_json = as_json
+        self._stdout = stdout
+        self._stderr = stderr
+        self._bar = ProgressBar(stderr)
+
+    def result(self, document: Mapping[str, object], lines: Sequence[str]) -> None:
+        """Print the result once: the document with ``--json``, else the lines."""
+        self._bar.clear()
+        if self.as_json:
+            self._stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        else:
+            self._stdout.writelines(f"{line}\n" for line in lines)
+        self._stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Say something that is not the result, at once."""
+        self._bar.clear()
+        self._stderr.write(f"{text}\n")
+        self._stderr.flush()
+
+    def error(self, error: UserError) -> None:
+        """Say what is at fault and the way out; with ``--json`` also as the document on stdout."""
+        head = " ".join(part for part in (error.title, error.text) if part)
+        self.note(f"error: {head}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        if self.as_json:
+            self.result({"error": {"title": error.title, "text": error.text, "hint": error.hint}}, [])
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[Watch]:
+        """Show the progress of long work; the first Ctrl-C asks it to stop at its next step, the second breaks it off.
+
+        The signal is only taken over on the main thread, where Python allows it.
+        """
+        stop = threading.Event()
+
+        def interrupted(_number: int, _frame: FrameType | None) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            stop.set()
+            self.note("Stopping ...")
+
+        on_main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, interrupted) if on_main else None
+        try:
+            yield Watch(self._told, stop.is_set)
+        finally:
+            if on_main:
+                signal.signal(signal.SIGINT, before)
+            self._bar.clear()
+
+    def _told(self, progress: Progress) -> None:
+        self._bar.show(progress)

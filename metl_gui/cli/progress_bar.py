@@ -1,0 +1,71 @@
+"""Progress of long work: a bar that redraws itself on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from metl_gui.workbench.progress import Progress
+
+_WIDTH = 24
+_REDRAW_SECONDS = 0.1
+_LINE_SECONDS = 5.0
+
+
+class ProgressBar:
+    """Shows how far one piece of work is.
+
+    Args:
+        stream: where to; a terminal gets the bar.
+        clock: seconds, ever growing.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._terminal = stream.isatty()
+        self._shown = ""
+        self._text = ""
+        self._last = -_LINE_SECONDS
+
+    def show(self, progress: Progress) -> None:
+        """Show the progress, unless something was shown a moment ago."""
+        now = self._clock()
+        if not self._due(progress, now):
+            return
+        self._last, self._text = now, progress.text
+        if self._terminal:
+            line = bar(progress)
+            self._stream.write(f"\r{line}{' ' * (len(self._shown) - len(line))}")
+            self._shown = line
+        else:
+            self._stream.write(f"{progress.text}{_counts(progress)}\n")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the bar off the terminal so that other words can be written."""
+        if self._shown:
+            self._stream.write(f"\r{' ' * len(self._shown)}\r")
+            self._stream.flush()
+            self._shown = ""
+
+    def _due(self, progress: Progress, now: float) -> bool:
+        finished = progress.total is not None and progress.done >= progress.total
+        wait = _REDRAW_SECONDS if self._terminal else _LINE_SECONDS
+        return now - self._last >= wait or (self._terminal and (finished or progress.text != self._text))
+
+
+def bar(progress: Progress) -> str:
+    """Draw progress on one line."""
+    if not progress.total:
+        return f"{progress.text}{_counts(progress)}"
+    part = min(1.0, progress.done / progress.total)
+    full = round(part * _WIDTH)
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {part:4.0%} {progress.text}{_counts(progress)}"
+
+
+def _counts(progress: Progress) -> str:
+    if progress.total:
+        return f" {progress.done:,}/{progress.total:,}"
+    return f" {progress.done:,}" if progress.done else ""

@@ -1,0 +1,229 @@
+"""What this computer must have, what of it is missing, and the commands that mend it.
+
+Nothing heavy is loaded to find out: versions come from the installed packages' metadata, system libraries are opened
+by a short-lived child process, and Java is looked up where a run would look it up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+
+from metl_gui.engine.java import find_java
+from metl_gui.errors import SetupError
+from metl_gui.workbench.qt_libraries import QT_LIBRARIES
+
+OLDEST_PYTHON = (3, 11)
+JAVA_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless", "default-jre-headless")
+"""The first of these that the system offers is installed."""
+FONT_PACKAGE = "fonts-dejavu-core"
+_FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+_FONT_SUFFIXES = {".ttf", ".otf", ".ttc", ".pfb"}
+_OPEN_EACH = """
+import ctypes, json, sys
+missing = []
+for name in sys.argv[1:]:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        missing.append(name)
+print(json.dumps(missing))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked for.
+
+    Args:
+        name: what it is.
+        ok: whether it is there and good enough.
+        found: what was found, for people.
+        hint: what its absence means and how to get it; empty when it is there.
+        command: the command that mends it; empty when there is none or nothing to mend.
+        packages: Debian packages that mend it; of several in one entry (``a|b``) the first that is offered.
+    """
+
+    name: str
+    ok: bool
+    found: str
+    hint: str = ""
+    command: str = ""
+    packages: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the check as ``metl doctor --json`` writes it."""
+        return {"name": self.name, "ok": self.ok, "found": self.found, "hint": self.hint, "command": self.command}
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """All checks of one look at this computer."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing."""
+        return all(check.ok for check in self.checks)
+
+    @property
+    def missing(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if not check.ok)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The Debian packages that would mend what can be mended by packages."""
+        return tuple(dict.fromkeys(package for check in self.missing for package in check.packages))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the document of ``metl doctor --json``."""
+        return {"checks": [check.as_json() for check in self.checks]}
+
+
+def examine() -> Examination:
+    """Look for everything the program needs on this computer."""
+    checks = (
+        check_python(),
+        check_java(),
+        check_package("Spark", "pyspark", "4.2", "4.3", "The mapping runs on it."),
+        check_package("Qt for Python", "PySide6-Essentials", "6.8", "6.12", "The window is drawn with it."),
+        check_libraries(QT_LIBRARIES),
+        check_fonts([Path(folder).expanduser() for folder in _FONT_FOLDERS]),
+    )
+    return Examination(tuple(_with_command(check) for check in checks))
+
+
+def check_python(version: tuple[int, ...] = tuple(sys.version_info[:3])) -> Check:
+    """Check the Python that runs this program."""
+    found = ".".join(str(part) for part in version)
+    if version >= OLDEST_PYTHON:
+        return Check("Python", True, found)
+    return Check("Python", False, found, "Make the venv with Python 3.11 or newer.")
+
+
+def check_java() -> Check:
+    """Check for a Java that Spark accepts."""
+    try:
+        java = find_java()
+    except SetupError as error:
+        hint = "Spark needs Java 17 or newer. Install one, or set JAVA_HOME to one."
+        return Check(
+            "Java", False, error.text.removeprefix("Spark needs it. "), hint, packages=("|".join(JAVA_PACKAGES),)
+        )
+    return Check("Java", True, f"{java.version} in {java.path}")
+
+
+def check_package(name: str, distribution: str, first: str, below: str, purpose: str) -> Check:
+    """Check that a Python package of a good version is installed, without importing it.
+
+    Args:
+        name: what people call it.
+        distribution: its name for pip.
+        first: the first good version.
+        below: the first version that is too new.
+        purpose: what it is for, one sentence.
+    """
+    command = f"{sys.executable} -m pip install '{distribution}>={first},<{below}'"
+    try:
+        found = metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return Check(name, False, "not installed", purpose, command)
+    if _numbers(first) <= _numbers(found) < _numbers(below):
+        return Check(name, True, found)
+    return Check(name, False, found, f"{purpose} A version from {first} and below {below} is needed.", command)
+
+
+def check_libraries(packages: dict[str, str]) -> Check:
+    """Check that the system libraries Qt opens can be opened.
+
+    Args:
+        packages: Debian package by library.
+    """
+    name = "System libraries for Qt"
+    missing = missing_libraries(packages)
+    if not missing:
+        return Check(name, True, f"all {len(packages)}")
+    needed = tuple(dict.fromkeys(packages[library] for library in missing))
+    return Check(name, False, f"missing {', '.join(missing)}", "The window cannot open without them.", packages=needed)
+
+
+def missing_libraries(libraries: Iterable[str]) -> list[str]:
+    """Return the libraries that the system's loader does not find.
+
+    A child process opens them, so that what ``apt-get`` brought a moment ago is seen and nothing stays loaded here.
+    """
+    names = list(libraries)
+    answer = subprocess.run(
+        [sys.executable, "-c", _OPEN_EACH, *names], capture_output=True, text=True, timeout=60, check=False
+    )
+    if answer.returncode != 0:
+        return names
+    missing = json.loads(answer.stdout)
+    return [name for name in names if name in missing]
+
+
+def check_fonts(folders: Iterable[Path]) -> Check:
+    """Check that there is a font at all; without one Qt draws no letters."""
+    for folder in folders:
+        if any(path.suffix.lower() in _FONT_SUFFIXES for path in folder.rglob("*")):
+            return Check("Fonts", True, str(folder))
+    return Check("Fonts", False, "none", "Without a font the window has no letters.", packages=(FONT_PACKAGE,))
+
+
+def mend(examination: Examination, tell: Callable[[str], None]) -> Examination:
+    """Install what is missing as far as that is allowed here, and look again.
+
+    Args:
+        examination: what was found.
+        tell: told each command before it runs and what it says.
+    """
+    if not examination.packages:
+        return examination
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        return examination
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    _run(["apt-get", "update"], environment, tell)
+    packages = [offered(package) for package in examination.packages]
+    _run(["apt-get", "install", "-y", "--no-install-recommends", *packages], environment, tell)
+    return examine()
+
+
+def offered(choice: str) -> str:
+    """Return the first package of ``a|b|c`` that the system offers, else the first."""
+    names = choice.split("|")
+    for name in names:
+        if subprocess.run(["apt-cache", "show", name], capture_output=True, check=False).returncode == 0:
+            return name
+    return names[0]
+
+
+def _run(command: list[str], environment: dict[str, str], tell: Callable[[str], None]) -> None:
+    tell(" ".join(command))
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        for line in process.stdout or ():
+            tell(line.rstrip())
+    if process.returncode != 0:
+        tell(f"{command[0]} ended with {process.returncode}")
+
+
+def _with_command(check: Check) -> Check:
+    if check.ok or not check.packages or shutil.which("apt-get") is None:
+        return check
+    first = " ".join(package.partition("|")[0] for package in check.packages)
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    return replace(check, command=f"{sudo}apt-get update && {sudo}apt-get install -y {first}")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())

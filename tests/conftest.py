@@ -1,0 +1,29 @@
+"""What holds for all tests: Spark's stay together on one worker, and on CI nothing is skipped unnoticed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.skips import SkipGuard, is_strict
+
+pytest_plugins = ["pytester"]
+
+_HERE = Path(__file__).parent
+_START_SPARK = {"spark", "e2e"}
+"""Folders whose tests start Spark; two of them at once would fight for the cores."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if is_strict() and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SkipGuard(), "skip-guard")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        inside = item.path.relative_to(_HERE).parts if item.path.is_relative_to(_HERE) else ("",)
+        if inside[0] in _START_SPARK or item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))

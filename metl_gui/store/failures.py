@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from metl_gui.errors import ProjectError
+from metl_gui.errors import BugError, ProjectError
 
 _ALMOST_FULL_BYTES = 256 * 1024
 _BASE_CODE = 0xFF
@@ -21,9 +21,12 @@ def translated(path: Path) -> Iterator[None]:
 
     Raises:
         ProjectError: with the file's name, what happened and the way out.
+        BugError: the file is used after it was closed, or SQL is wrong.
     """
     try:
         yield
+    except sqlite3.ProgrammingError as error:
+        raise BugError(f"{path}: {error}") from error
     except sqlite3.Error as error:
         raise _of_sqlite(path, error) from error
     except OSError as error:
@@ -85,6 +88,12 @@ def _of_sqlite(path: Path, error: sqlite3.Error) -> ProjectError:
         )
     if code == sqlite3.SQLITE_NOTADB:
         return not_a_project(path, "Its content is not that of a database.")
+    if code == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
+        return ProjectError(
+            f"This is too large for one edit of {path.name}.",
+            f"{error}.",
+            "Do it in smaller parts; nothing was changed.",
+        )
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return ProjectError(
             f"{path.name} could not be read or written.",

@@ -81,13 +81,8 @@ def take(connection: sqlite3.Connection, holder: Holder, *, by_force: bool = Fal
     Raises:
         ProjectHeldError: a living editor has the lease, and it is not taken by force.
     """
-    found = read(connection)
-    if found is not None and not by_force and not found.is_gone:
-        raise ProjectHeldError(
-            f"The project is being edited by {found}.",
-            "Only one can edit at a time.",
-            "Open it read only, or close it there first. If that program hangs, take the project over.",
-        )
+    if not by_force:
+        refuse_if_held(connection)
     connection.execute(
         "INSERT OR REPLACE INTO lease (only, token, who, host, machine, process_id, process_start, since_ms,"
         " heartbeat_ms) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -102,6 +97,21 @@ def take(connection: sqlite3.Connection, holder: Holder, *, by_force: bool = Fal
             holder.heartbeat_ms,
         ),
     )
+
+
+def refuse_if_held(connection: sqlite3.Connection) -> None:
+    """Make sure that nobody edits; the shape of the lease is the same in all versions of the file.
+
+    Raises:
+        ProjectHeldError: a living editor has the lease.
+    """
+    found = read(connection)
+    if found is not None and not found.is_gone:
+        raise ProjectHeldError(
+            f"The project is being edited by {found}.",
+            "Only one can edit at a time.",
+            "Open it read only, or close it there first. If that program hangs, take the project over.",
+        )
 
 
 def require(connection: sqlite3.Connection, holder: Holder) -> None:

@@ -9,7 +9,8 @@ import uuid
 from pathlib import Path
 
 from metl_gui.errors import ProjectError
-from metl_gui.store.connection import connect_new
+from metl_gui.store import lease
+from metl_gui.store.connection import connect, connect_new, writing
 from metl_gui.store.tables import VERSION, file_version, make_tables, migrate
 
 SUFFIX = ".metl"
@@ -55,13 +56,10 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
         raise newer(path, found)
     if found == VERSION:
         return None
-    backup = _free_name(path, found)
-    copy = connect_new(backup)
-    try:
-        connection.backup(copy)
-    finally:
-        copy.close()
-    migrate(connection)
+    with writing(connection):
+        lease.refuse_if_held(connection)
+        backup = _back_up(path, found)
+        migrate(connection)
     return backup
 
 
@@ -72,6 +70,18 @@ def newer(path: Path, found: int) -> ProjectError:
         f"The file has version {found}; this program knows versions up to {VERSION}.",
         "Update this program to open it.",
     )
+
+
+def _back_up(path: Path, version: int) -> Path:
+    """Copy the file as it was last committed, through a connection of its own."""
+    backup = _free_name(path, version)
+    source, copy = connect(path), connect_new(backup)
+    try:
+        source.backup(copy)
+    finally:
+        copy.close()
+        source.close()
+    return backup
 
 
 def _taken(path: Path) -> ProjectError:

@@ -38,6 +38,7 @@ CREATE TABLE schemas (
     name TEXT NOT NULL,
     aliases TEXT NOT NULL, -- JSON
     settings TEXT NOT NULL, -- JSON, pairs
+    succeeds TEXT NOT NULL, -- JSON, pairs of lineages
     PRIMARY KEY (side, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -183,9 +184,8 @@ def file_version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables of an older version to this one, in one transaction."""
+    """Bring the tables of an older version to this one; inside a transaction."""
     database = utilities(connection)
-    with database.atomic():
-        for version in range(file_version(connection), VERSION):
-            MIGRATIONS[version](database)
-        database.execute(f"PRAGMA user_version={VERSION}")
+    for version in range(file_version(connection), VERSION):
+        MIGRATIONS[version](database)
+    database.execute(f"PRAGMA user_version={VERSION}")

@@ -13,7 +13,7 @@ from metl_gui.core.draft import SchemaChange, Transition, VersionChange
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import Tree
 
-_ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings) VALUES (?, ?, ?, ?, ?)"
+_ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, ?, ?, ?)"
 _ADD_VERSION = (
     "INSERT OR REPLACE INTO versions (side, id, schema_id, place, labels, fingerprint, key, inferred, source)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -23,7 +23,8 @@ _ADD_ATTRIBUTE = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _texts = msgspec.json.Decoder(tuple[str, ...])
-_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
+_text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
+_id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
 
 
 def write_trees(connection: sqlite3.Connection, transition: Transition) -> None:
@@ -48,10 +49,17 @@ def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
     ids: dict[int, list[int]] = {}
     for _, version in sorted(versions, key=lambda placed: placed[0]):
         ids.setdefault(version.schema_id, []).append(version.id)
-    rows = connection.execute("SELECT id, name, aliases, settings FROM schemas WHERE side = ?", (side.value,))
+    rows = connection.execute("SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ?", (side.value,))
     schemas = [
-        Schema(id_, name, tuple(ids.get(id_, ())), _texts.decode(aliases), _pairs.decode(settings))
-        for id_, name, aliases, settings in rows
+        Schema(
+            id_,
+            name,
+            tuple(ids.get(id_, ())),
+            _texts.decode(aliases),
+            _text_pairs.decode(settings),
+            _id_pairs.decode(succeeds),
+        )
+        for id_, name, aliases, settings, succeeds in rows
     ]
     return Tree.of(schemas, (version for _, version in versions))
 
@@ -65,7 +73,8 @@ def _write_schema(connection: sqlite3.Connection, change: SchemaChange) -> None:
     if schema is None:
         connection.execute("DELETE FROM schemas WHERE side = ? AND id = ?", (side, change.id))
         return
-    connection.execute(_ADD_SCHEMA, (side, schema.id, schema.name, _json(schema.aliases), _json(schema.settings)))
+    lists = _json(schema.aliases), _json(schema.settings), _json(schema.succeeds)
+    connection.execute(_ADD_SCHEMA, (side, schema.id, schema.name, *lists))
     before = change.before.version_ids if change.before else ()
     if before != schema.version_ids:
         connection.executemany(

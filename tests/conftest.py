@@ -6,10 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.helpers.skips import SkipGuard, is_strict
 
 pytest_plugins = ["pytester"]
+
+# How long one example takes says nothing about the code: the cores are shared with Spark and the window's tests.
+settings.register_profile("metl", deadline=None)
+settings.load_profile("metl")
 
 _HERE = Path(__file__).parent
 _START_SPARK = {"spark", "e2e"}

@@ -7,7 +7,9 @@ for nothing stays unconfirmed, because it names nothing that a reviewer could de
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status, Verdict
 from metl_gui.core.compatibility import is_widening
@@ -16,6 +18,14 @@ from metl_gui.core.nodes import Attribute, Schema, Side, Version
 
 ASK_ALWAYS = "always"
 ASK_NEW = "new attributes too"
+
+
+class _Moved(NamedTuple):
+    """What of a block's elements survives in another version."""
+
+    elements: tuple[Element, ...]
+    losses: tuple[Loss, ...]
+    is_retyped: bool
 
 
 def carry_to_schema_version(draft: Draft, previous: Version, new: Version) -> None:
@@ -56,24 +66,15 @@ def schema_order(draft: Draft, version_id: int) -> tuple[int, int]:
 
 
 def _carried_along_schema(draft: Draft, schema: Schema, source: Block, previous: Version, new: Version) -> Block:
-    here = {attribute.lineage: attribute for attribute in new.attributes}
-    there = {attribute.id: attribute for attribute in previous.attributes}
-    rows = draft.tree(Side.CDM).version(source.entity_version)
-    elements: list[Element] = []
-    losses: list[Loss] = []
-    changed = False
-    for q, p in source.elements:
-        old = there[p]
-        found = here.get(old.lineage)
-        if found is not None:
-            elements.append(Element(q, found.id))
-            changed = changed or not is_widening(old, found)
-        else:
-            reason = f"{old.path} was removed in version {new.label}"
-            losses.append(_loss(_end(rows, q), old, reason, new.id))
-    asks = _asks(schema, previous, new)
-    waits = (*source.waits, *((new.id,) if changed or asks else ()))
-    return _copied(draft, source, (new.id, source.entity_version), elements, losses, source.open_losses, waits)
+    rows = {a.id: a for a in draft.tree(Side.CDM).version(source.entity_version).attributes}
+
+    def lost(old: Attribute, element: Element) -> Loss:
+        return _loss(rows[element.q], old, f"{old.path} was removed in version {new.label}", new.id)
+
+    moved = _move(source.elements, 1, previous, new, lost)
+    waits = (new.id,) if moved.is_retyped or _asks(schema, previous, new) else ()
+    key = new.id, source.entity_version
+    return _copied(draft, source, key, moved, source.open_losses, (*source.waits, *waits))
 
 
 def _asks(schema: Schema, previous: Version, new: Version) -> bool:
@@ -87,29 +88,45 @@ def _asks(schema: Schema, previous: Version, new: Version) -> bool:
 def _carried_along_entity(
     draft: Draft, source: Block, previous: Version, new: Version, begins: dict[tuple[int, int], int]
 ) -> Block:
+    """Copy a block to another entity version; ``begins`` remembers per schema and lineage where a loss began."""
+    column = draft.tree(Side.EXTRACTION).version(source.version)
+    columns = {a.id: a for a in column.attributes}
+    reason = f"is not in version {new.label} of {draft.tree(Side.CDM).schema(new.schema_id).name}"
+
+    def lost(old: Attribute, element: Element) -> Loss:
+        since = begins.setdefault((column.schema_id, old.lineage), source.version)
+        return _loss(old, columns[element.p], f"{old.path} {reason}", since)
+
+    moved = _move(source.elements, 0, previous, new, lost)
+    here = {attribute.lineage: attribute for attribute in new.attributes}
+    inherited = tuple(_followed(loss, here) for loss in source.open_losses)
+    waits = {begins.setdefault((column.schema_id, 0), source.version)} if moved.is_retyped else set()
+    key = source.version, new.id
+    return _copied(draft, source, key, moved, inherited, (*source.waits, *(waits - set(source.waits))))
+
+
+def _move(
+    elements: tuple[Element, ...],
+    end: int,
+    previous: Version,
+    new: Version,
+    lost: Callable[[Attribute, Element], Loss],
+) -> _Moved:
+    """Follow one end of each element (0 = q, 1 = p) through its lineage into another version."""
     here = {attribute.lineage: attribute for attribute in new.attributes}
     there = {attribute.id: attribute for attribute in previous.attributes}
-    column = draft.tree(Side.EXTRACTION).version(source.version)
-    elements: list[Element] = []
+    moved: list[Element] = []
     losses: list[Loss] = []
-    changed = False
-    for q, p in source.elements:
-        old = there[q]
+    is_retyped = False
+    for element in elements:
+        old = there[element[end]]
         found = here.get(old.lineage)
-        if found is not None:
-            elements.append(Element(found.id, p))
-            changed = changed or not is_widening(old, found)
-        else:
-            since = begins.setdefault((column.schema_id, old.lineage), source.version)
-            reason = f"{old.path} is not in version {new.label} of {_name(draft, Side.CDM, new)}"
-            losses.append(_loss(old, _end(column, p), reason, since))
-    inherited = tuple(_followed(loss, here) for loss in source.open_losses)
-    if changed:
-        changed_since = begins.setdefault((column.schema_id, 0), source.version)
-        waits = (*source.waits, *((changed_since,) if changed_since not in source.waits else ()))
-    else:
-        waits = source.waits
-    return _copied(draft, source, (source.version, new.id), elements, losses, inherited, waits)
+        if found is None:
+            losses.append(lost(old, element))
+            continue
+        moved.append(Element(found.id, element.p) if end == 0 else Element(element.q, found.id))
+        is_retyped = is_retyped or not is_widening(old, found)
+    return _Moved(tuple(sorted(moved)), tuple(losses), is_retyped)
 
 
 def _followed(loss: Loss, here: dict[int, Attribute]) -> Loss:
@@ -121,21 +138,20 @@ def _copied(
     draft: Draft,
     source: Block,
     key: BlockKey,
-    elements: list[Element],
-    losses: list[Loss],
+    moved: _Moved,
     inherited: tuple[Loss, ...],
     waits: tuple[int, ...],
 ) -> Block:
-    lost = Verdict.SMALLER if elements else Verdict.EMPTIED
-    verdict = lost if losses else Verdict.SAME
+    lost = Verdict.SMALLER if moved.elements else Verdict.EMPTIED
+    verdict = lost if moved.losses else Verdict.SAME
     status = Status.UNCONFIRMED if source.status is Status.UNCONFIRMED else Status.CONFIRMED
     block = Block(
         *key,
-        tuple(sorted(elements)),
+        moved.elements,
         status,
         verdict,
         source.key,
-        (*inherited, *losses),
+        (*inherited, *moved.losses),
         waits,
         when_ms=draft.stamp.when_ms,
     )
@@ -144,14 +160,3 @@ def _copied(
 
 def _loss(q: Attribute, p: Attribute, reason: str, since: int) -> Loss:
     return Loss(q.id, p.id, q.lineage, p.lineage, q.path, p.path, reason, since)
-
-
-def _end(version: Version, id_: int) -> Attribute:
-    attribute = version.attribute(id_)
-    if attribute is None:
-        raise LookupError(f"attribute {id_} is not in version {version.label}")
-    return attribute
-
-
-def _name(draft: Draft, side: Side, version: Version) -> str:
-    return draft.tree(side).schema(version.schema_id).name

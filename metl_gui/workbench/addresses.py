@@ -1,0 +1,198 @@
+"""Names as people and scripts write them, to and from the nodes and blocks of a document.
+
+A block is written ``schema@version:entity@version``. ``SCHEMA.ATTRIBUTE`` takes the longest known schema name, because
+both sides of the dot may contain dots. Every look-up that fails says which names are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.errors import EditError, near_names
+
+_NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
+_PLURALS = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}
+
+
+@dataclass(frozen=True, slots=True)
+class BlockName:
+    """A block by the names of its ends."""
+
+    schema: str
+    version: str
+    entity: str
+    entity_version: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}@{self.version}:{self.entity}@{self.entity_version}"
+
+    def as_json(self) -> dict[str, str]:
+        """Return the block as every JSON document of ours writes it."""
+        return {
+            "schema": self.schema,
+            "version": self.version,
+            "entity": self.entity,
+            "entity_version": self.entity_version,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ElementName:
+    """An element by the dotted paths of its ends."""
+
+    from_path: str
+    to_path: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return the element as every JSON document of ours writes it."""
+        return {"from": self.from_path, "to": self.to_path}
+
+
+def block_name(document: Document, key: BlockKey) -> BlockName | None:
+    """Name a block; ``None`` when one of its versions is not in the trees any more."""
+    version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
+    if version is None or entity_version is None:
+        return None
+    schema = document.extraction.schema(version.schema_id)
+    entity = document.cdm.schema(entity_version.schema_id)
+    return BlockName(schema.name, version.label, entity.name, entity_version.label)
+
+
+def known_block_name(document: Document, key: BlockKey) -> BlockName:
+    """Name a block whose versions are in the trees."""
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    schema = document.extraction.schema(version.schema_id)
+    entity = document.cdm.schema(entity_version.schema_id)
+    return BlockName(schema.name, version.label, entity.name, entity_version.label)
+
+
+def element_names(document: Document, block: Block) -> tuple[ElementName, ...]:
+    """Name the elements of a block, by target path."""
+    return tuple(sorted((element_name(document, block, e) for e in block.elements), key=lambda n: n.to_path))
+
+
+def element_name(document: Document, block: Block, element: Element) -> ElementName:
+    """Name one element of a block."""
+    source = document.extraction.version(block.version).attribute(element.p)
+    target = document.cdm.version(block.entity_version).attribute(element.q)
+    return ElementName(source.path if source else f"#{element.p}", target.path if target else f"#{element.q}")
+
+
+def find_schema(document: Document, side: Side, name: str) -> Schema:
+    """Find a schema or entity by name or alias.
+
+    Raises:
+        EditError: there is none; with near names.
+    """
+    found = document.tree(side).named(name)
+    if found is None:
+        raise EditError(f"There is no {_NOUNS[side]} {name!r}.", hint=_near(document, side, name))
+    return found
+
+
+def find_version(document: Document, side: Side, schema: Schema, label: str) -> Version:
+    """Find a version of a schema or entity by one of its labels.
+
+    Raises:
+        EditError: there is none; with the labels that there are.
+    """
+    found = document.tree(side).labelled(schema.id, label)
+    if found is None:
+        labels = [version.label for version in document.tree(side).versions(schema.id)]
+        shown = ", ".join(labels[-10:])
+        raise EditError(f"{schema.name} has no version {label!r}.", hint=f"It has {shown}.")
+    return found
+
+
+def find_attribute(version: Version, name: str, path: str) -> Attribute:
+    """Find an attribute of a version by its dotted path.
+
+    Args:
+        version: where to look.
+        name: name of its schema or entity, for the message.
+        path: the path.
+
+    Raises:
+        EditError: there is none; with near names.
+    """
+    found = version.at_path(path)
+    if found is None:
+        hint = near_names(path, [a.path for a in version.attributes])
+        raise EditError(f"{name} version {version.label} has no attribute {path!r}.", hint=hint or _some_of(version))
+    return found
+
+
+def find_block(document: Document, text: str) -> BlockKey:
+    """Find the two versions that ``schema@version:entity@version`` names; the block may be null.
+
+    Names may contain ``:`` and ``@`` themselves: every way to cut is tried, and the first that names known versions
+    is taken.
+
+    Raises:
+        EditError: a part is not known, or the text has another form.
+    """
+    first_failure: EditError | None = None
+    for (schema, version), (entity, entity_version) in _cuts(text):
+        try:
+            return (
+                find_version(document, Side.EXTRACTION, find_schema(document, Side.EXTRACTION, schema), version).id,
+                find_version(document, Side.CDM, find_schema(document, Side.CDM, entity), entity_version).id,
+            )
+        except EditError as error:
+            first_failure = first_failure or error
+    if first_failure is not None:
+        raise first_failure
+    raise EditError(f"{text!r} does not name a block.", hint="Write it as schema@version:entity@version.")
+
+
+def find_place(document: Document, side: Side, text: str) -> tuple[Schema, str | None]:
+    """Find what ``SCHEMA`` or ``SCHEMA.ATTRIBUTE`` names; the longest known schema or entity name is taken.
+
+    Returns:
+        The schema or entity, and the path of an attribute that at least one of its versions has, if one was named.
+
+    Raises:
+        EditError: no schema or entity of that name, or no version of it has the attribute.
+    """
+    for at in (len(text), *(at for at in range(len(text) - 1, 0, -1) if text[at] == ".")):
+        schema = document.tree(side).named(text[:at])
+        if schema is None:
+            continue
+        path = text[at + 1 :]
+        if not path:
+            return schema, None
+        paths = {a.path: True for version in document.tree(side).versions(schema.id) for a in version.attributes}
+        if path in paths:
+            return schema, path
+        hint = near_names(path, paths) or f"It has {', '.join(list(paths)[:5])}."
+        raise EditError(f"No version of {schema.name} has an attribute {path!r}.", hint=hint)
+    raise EditError(f"There is no {_NOUNS[side]} {text!r}.", hint=_near(document, side, text))
+
+
+def _cuts(text: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    for at, letter in enumerate(text):
+        if letter != ":":
+            continue
+        left, right = text[:at].rpartition("@"), text[at + 1 :].rpartition("@")
+        if left[0] and left[2] and right[0] and right[2]:
+            yield (left[0], left[2]), (right[0], right[2])
+
+
+def _near(document: Document, side: Side, name: str) -> str:
+    schemas = document.tree(side).schemas()
+    if not schemas:
+        return f"The project has no {_PLURALS[side]} yet; metl import adds some."
+    known = [each for schema in schemas for each in (schema.name, *schema.aliases)]
+    near = near_names(name, known)
+    last_parts = [each for each in known if each.rsplit(".", 1)[-1] == name][:3]
+    if not near and last_parts:
+        near = f"Did you mean {' or '.join(last_parts)}?"
+    return near or f"It has {', '.join(schema.name for schema in schemas[:5])}{' ...' if len(schemas) > 5 else ''}."
+
+
+def _some_of(version: Version) -> str:
+    return f"It has {', '.join(a.path for a in version.attributes[:5])}{' ...' if len(version.attributes) > 5 else ''}."

@@ -1,0 +1,53 @@
+"""The checks of a project: everything wrong or doubtful at once, nothing raised.
+
+Source: contract.md §1 (``metl check``), house.md §5.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from metl_gui.core.checks import Problem, Severity, check
+from metl_gui.core.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The problems of a project: errors first, then by place."""
+
+    state: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def has_found(self) -> bool:
+        """Whether there is more than notes: what makes ``metl check`` end with exit code 3."""
+        return any(problem.severity is not Severity.NOTE for problem in self.problems)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many problems there are of each severity."""
+        found = Counter(problem.severity for problem in self.problems)
+        return {severity.value: found[severity] for severity in Severity}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl check``."""
+        return {
+            "state": self.state,
+            "problems": [
+                {
+                    "severity": problem.severity.value,
+                    "code": problem.code,
+                    "place": problem.place,
+                    "message": problem.message,
+                    "hint": problem.hint,
+                }
+                for problem in self.problems
+            ],
+        }
+
+
+def check_document(document: Document) -> CheckResult:
+    """Run every check of the domain on one state."""
+    return CheckResult(document.state, check(document))

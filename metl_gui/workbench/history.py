@@ -1,0 +1,187 @@
+"""The states of a project, what each one did, and going back and forth between them.
+
+Source: contract.md §1 (``metl history``, ``undo``, ``redo``), dmm.md §9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.draft import Transition
+from metl_gui.core.review import review_items
+from metl_gui.workbench.session import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One state.
+
+    Args:
+        state: its number.
+        title: the edit that made it.
+        who: the person.
+        when: moment as ISO 8601 text in UTC.
+        named: the name that a person gave it, ``None`` when none did.
+        published: whether production may use it.
+        door: ``window`` or ``command``.
+        group: the undo group it belongs to, named by its first state.
+    """
+
+    state: int
+    title: str
+    who: str
+    when: str
+    named: str | None
+    published: bool
+    door: str
+    group: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one entry of ``metl history``."""
+        return {
+            "state": self.state,
+            "title": self.title,
+            "who": self.who,
+            "when": self.when,
+            "named": self.named,
+            "published": self.published,
+            "door": self.door,
+            "group": self.group,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The states of a project, newest first.
+
+    Args:
+        state: the current state.
+        states: what made each.
+        undo, redo: title of what undo and redo would do now, ``None`` when there is nothing.
+    """
+
+    state: int
+    states: tuple[HistoryEntry, ...]
+    undo: str | None
+    redo: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl history``."""
+        return {
+            "state": self.state,
+            "states": [entry.as_json() for entry in self.states],
+            "undo": self.undo,
+            "redo": self.redo,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What undo or redo did."""
+
+    state: int
+    title: str
+    needs_review: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl undo`` and ``metl redo``."""
+        return {"state": self.state, "title": self.title, "needs_review": self.needs_review}
+
+
+@dataclass(frozen=True, slots=True)
+class StateSummary:
+    """One state in numbers.
+
+    Args:
+        state: its number.
+        title: the edit that made it, empty for the empty project.
+        schemas, entities, versions, entity_versions: nodes of the trees.
+        blocks, elements: of the matrix.
+        needs_review: decisions that wait in it.
+        hash: of its content.
+    """
+
+    state: int
+    title: str
+    schemas: int
+    versions: int
+    entities: int
+    entity_versions: int
+    blocks: int
+    elements: int
+    needs_review: int
+    hash: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl show``."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def history(workbench: Workbench, limit: int | None = None, below: int | None = None) -> History:
+    """Read the states, newest first.
+
+    Args:
+        workbench: the opened project.
+        limit: how many at most.
+        below: only states with smaller numbers, for the next page.
+    """
+    entries = tuple(
+        HistoryEntry(e.state, e.title, e.who, moment(e.when_ms), e.name or None, e.is_published, e.door, e.group)
+        for e in workbench.log(limit, below)
+    )
+    return History(workbench.document.state, entries, workbench.undo_title(), workbench.redo_title())
+
+
+def undo(workbench: Workbench) -> StepResult:
+    """Take back the newest group of edits by a person, from any door.
+
+    Raises:
+        EditError: there is none, or what it touched was changed since.
+    """
+    return _step(workbench, workbench.undo)
+
+
+def redo(workbench: Workbench) -> StepResult:
+    """Bring the newest undone group of edits again.
+
+    Raises:
+        EditError: there is none, or what it touched was changed since.
+    """
+    return _step(workbench, workbench.redo)
+
+
+def show(workbench: Workbench, state: int | None = None) -> StateSummary:
+    """Summarise a state, the current one by default.
+
+    Raises:
+        ProjectError: there is no such state.
+    """
+    document = workbench.at_state(state)
+    logged = workbench.log(1, document.state + 1) if document.state else []
+    schemas, entities = document.extraction.schemas(), document.cdm.schemas()
+    return StateSummary(
+        document.state,
+        logged[0].title if logged else "",
+        len(schemas),
+        sum(len(schema.version_ids) for schema in schemas),
+        len(entities),
+        sum(len(entity.version_ids) for entity in entities),
+        document.matrix.block_count,
+        document.matrix.ones,
+        len(review_items(document)),
+        state_hash(document),
+    )
+
+
+def moment(when_ms: int) -> str:
+    """Write a moment in milliseconds since 1970 as ISO 8601 text in UTC."""
+    return datetime.fromtimestamp(when_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _step(workbench: Workbench, move: Callable[[], Transition]) -> StepResult:
+    transition = move()
+    return StepResult(workbench.document.state, transition.title, len(review_items(workbench.document)))

@@ -1,0 +1,206 @@
+"""Schemas and versions into the project, with the automated update for each added version.
+
+One state per version, all of one call in one undo group, the versions of each schema in their order. What the project
+has already is left alone, so an import that was killed goes on when it is run again.
+Source: contract.md §1 (``metl import``), dmm.md §9 (bulk imports).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from metl_gui.core.blocks import Verdict
+from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Transition
+from metl_gui.core.edits.versions import AddVersion, AttachLabel
+from metl_gui.core.nodes import Side, Version
+from metl_gui.core.review import review_items
+from metl_gui.errors import EditError
+from metl_gui.registry import folders
+from metl_gui.registry.formats import parse_format
+from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.session import Door, EditGroup, Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class AddedVersion:
+    """A version that the project did not have.
+
+    Args:
+        tree: ``extraction`` or ``cdm``.
+        name: schema or entity.
+        version: its label.
+        attributes: how many it has.
+        source: where it came from.
+    """
+
+    tree: str
+    name: str
+    version: str
+    attributes: int
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one entry of ``added``."""
+        return {
+            "tree": self.tree,
+            "name": self.name,
+            "version": self.version,
+            "attributes": self.attributes,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedVersion:
+    """A version whose content the project has already."""
+
+    name: str
+    version: str
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one entry of ``unchanged``."""
+        return {"name": self.name, "version": self.version, "source": self.source}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did.
+
+    Args:
+        state: the state afterwards.
+        added: versions that are new, in the order in which they were added.
+        unchanged: versions that were there.
+        refused: sources, or parts of them, that were not imported, and why.
+        blocks: by verdict, the blocks that the automated update made; under ``first`` the versions that are the
+            first of their schema or entity and so had nothing to copy.
+        needs_review: decisions that wait afterwards.
+    """
+
+    state: int
+    added: tuple[AddedVersion, ...]
+    unchanged: tuple[UnchangedVersion, ...]
+    refused: tuple[Refusal, ...]
+    blocks: dict[str, int]
+    needs_review: int
+
+    @property
+    def is_all_refused(self) -> bool:
+        """Whether there was nothing to import but what was refused."""
+        return bool(self.refused) and not self.added and not self.unchanged
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl import``."""
+        return {
+            "state": self.state,
+            "added": [version.as_json() for version in self.added],
+            "unchanged": [version.as_json() for version in self.unchanged],
+            "refused": [{"source": refusal.source, "reason": refusal.reason} for refusal in self.refused],
+            "blocks": self.blocks,
+            "needs_review": self.needs_review,
+        }
+
+
+@dataclass(slots=True)
+class _Tally:
+    added: list[AddedVersion] = field(default_factory=list)
+    unchanged: list[UnchangedVersion] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+
+
+def import_sources(
+    workbench: Workbench,
+    side: Side,
+    sources: Sequence[str | Path],
+    format_name: str = "auto",
+    door: Door = Door.COMMAND,
+    watch: Watch = UNWATCHED,
+) -> ImportResult:
+    """Read files, folders and patterns and add the versions in them.
+
+    Args:
+        workbench: the opened project.
+        side: the tree they belong to.
+        sources: files, folders and patterns.
+        format_name: how to read them; ``auto`` looks into each file.
+        door: where the gesture was made.
+        watch: progress and cancel; a cancelled import keeps what it added.
+
+    Raises:
+        SchemaError: there is no such format.
+        ProjectError: the project cannot be written.
+    """
+    format_ = parse_format(format_name)
+    watch.step(f"Reading {len(sources)} sources" if len(sources) > 1 else f"Reading {sources[0]}")
+    return add_reading(workbench, side, folders.read(sources, format_), door, watch)
+
+
+def add_reading(
+    workbench: Workbench, side: Side, reading: Reading, door: Door = Door.COMMAND, watch: Watch = UNWATCHED
+) -> ImportResult:
+    """Add versions that a reader has declared.
+
+    Each version is refused or added on its own; the ones after it go on.
+    """
+    tally = _Tally(refused=list(reading.refused))
+    group = workbench.new_group(door)
+    total = len(reading.declarations)
+    for done, declaration in enumerate(reading.declarations):
+        watch.step(f"Adding {declaration.name} {declaration.label or ''}".rstrip(), done, total)
+        try:
+            _add(workbench, side, declaration, group, tally)
+        except EditError as error:
+            tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
+    watch.step("Done", total, total)
+    return ImportResult(
+        workbench.document.state,
+        tuple(tally.added),
+        tuple(tally.unchanged),
+        tuple(tally.refused),
+        {verdict.value: tally.verdicts[verdict] for verdict in Verdict},
+        len(review_items(workbench.document)),
+    )
+
+
+def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, group: EditGroup, tally: _Tally) -> None:
+    known = known_version(workbench.document, side, declaration)
+    if known is not None:
+        if declaration.label is not None and declaration.label not in known.labels:
+            workbench.do(AttachLabel(side, known.id, declaration.label), group=group)
+        tally.unchanged.append(UnchangedVersion(declaration.name, known.label, declaration.source))
+        return
+    transition = workbench.do(AddVersion(side, declaration), group=group)
+    version = next(c.after for c in transition.change.versions if c.side is side and c.before is None and c.after)
+    name = transition.after.tree(side).schema(version.schema_id).name
+    tally.added.append(AddedVersion(side.value, name, version.label, len(version.attributes), declaration.source))
+    tally.verdicts.update(new_verdicts(transition))
+
+
+def known_version(document: Document, side: Side, declaration: VersionDeclaration) -> Version | None:
+    """Find the version of the project that has the same content, by name or alias and fingerprint."""
+    tree = document.tree(side)
+    schema = tree.named(declaration.name)
+    if schema is None:
+        return None
+    print_ = declaration.fingerprint
+    return next((version for version in tree.versions(schema.id) if version.fingerprint == print_), None)
+
+
+def new_verdicts(transition: Transition) -> Iterable[Verdict]:
+    """Yield the verdict of every block that a transition made, and ``first`` for a first version."""
+    for change in transition.change.versions:
+        if change.before is None and change.after is not None:
+            tree = transition.after.tree(change.side)
+            if len(tree.schema(change.after.schema_id).version_ids) == 1:
+                yield Verdict.FIRST
+    for block in transition.change.blocks:
+        if block.before is None and block.after is not None:
+            yield block.after.verdict

@@ -1,0 +1,325 @@
+"""One opened project: the current document, and the only way to change it.
+
+An edit is worked out on the frozen document, committed to the project file in one transaction, and only then becomes
+the current document; so a failure at any point leaves both as they were.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.edits.revert import Revert
+from metl_gui.errors import EditError, ProjectChangedError
+from metl_gui.store import log
+from metl_gui.store.log import LoggedEdit, LoggedGroup
+from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.runs import LoggedRun
+
+_TRIES = 5
+
+
+class Door(StrEnum):
+    """Where a person made a gesture: undo in a window takes back only what was done in windows."""
+
+    WINDOW = log.WINDOW
+    COMMAND = log.COMMAND
+
+
+ANY_DOOR = tuple(Door)
+
+
+@dataclass(slots=True)
+class EditGroup:
+    """The edits of one gesture or command, undone together; made by ``Workbench.new_group``.
+
+    Args:
+        door: where the gesture was made.
+        id: the first state of the group, ``None`` until its first edit is committed.
+    """
+
+    door: Door
+    id: int | None = None
+
+
+class Workbench:
+    """A project that is open, with its current document.
+
+    Calls may come from any thread; edits are done one after the other. A context manager that closes.
+
+    Args:
+        project: the open project file; closed with this.
+        who: the person whose name stands at edits; by default ``METL_USER`` or the login name.
+    """
+
+    def __init__(self, project: ProjectFile, who: str | None = None) -> None:
+        self._project = project
+        self._lock = threading.RLock()
+        self._who = person() if who is None else who
+        self._document = project.document()
+
+    @classmethod
+    def create(cls, path: Path, who: str | None = None) -> Workbench:
+        """Make an empty project file and open it for editing.
+
+        Raises:
+            ProjectError: the name is taken or the folder cannot be written.
+        """
+        return cls._on(ProjectFile.create(path, person() if who is None else who), who)
+
+    @classmethod
+    def open(cls, path: Path, for_editing: bool = True, who: str | None = None, take_over: bool = False) -> Workbench:
+        """Open a project file.
+
+        Args:
+            path: the file.
+            for_editing: take the editing lease; without it everything but edits can be done.
+            who: the person.
+            take_over: edit even if another living editor holds the lease; that one turns read only.
+
+        Raises:
+            ProjectHeldError: somebody else edits it; the message names who.
+            ProjectError: it cannot be opened.
+        """
+        name = person() if who is None else who
+        return cls._on(ProjectFile.open(path, for_editing, name, take_over), who)
+
+    @classmethod
+    def _on(cls, project: ProjectFile, who: str | None) -> Workbench:
+        try:
+            return cls(project, who)
+        except BaseException:
+            project.close()
+            raise
+
+    def close(self) -> None:
+        """Give the lease back and close the file; a second time does nothing."""
+        self._project.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The project file."""
+        return self._project.path
+
+    @property
+    def project_id(self) -> str:
+        """The id that the project's samples and run folders are kept under."""
+        return self._project.project_id
+
+    @property
+    def backup(self) -> Path | None:
+        """The copy of the file as it was, when opening had to bring it to this program's version."""
+        return self._project.backup
+
+    @property
+    def who(self) -> str:
+        """The person whose name stands at edits."""
+        return self._who
+
+    @property
+    def is_for_editing(self) -> bool:
+        """Whether this opening may edit; turns false when another one takes over."""
+        return self._project.is_for_editing
+
+    @property
+    def document(self) -> Document:
+        """The current document; a frozen value that stays as it is while edits go on."""
+        return self._document
+
+    def new_group(self, door: Door = Door.COMMAND) -> EditGroup:
+        """Begin a group of edits that are undone together; pass it to ``do`` for each of them."""
+        return EditGroup(door)
+
+    def do(self, edit: Edit, door: Door = Door.COMMAND, group: EditGroup | None = None) -> Transition:
+        """Apply an edit: work it out, commit it, make its outcome the current document.
+
+        When the file has moved on meanwhile it is read again and the edit applied to what is there now.
+
+        Args:
+            edit: from ``core.edits``.
+            door: where the gesture was made; a group brings its own.
+            group: the gesture's group when it makes several states.
+
+        Returns:
+            What changed. An edit that changes nothing makes no state: its ``after`` is its ``before``.
+
+        Raises:
+            EditError: the rules refuse the edit.
+            ProjectHeldError: the project is open read only, or was taken over.
+            ProjectError: the file cannot be written.
+        """
+        group = group or EditGroup(door)
+
+        def commit(transition: Transition) -> None:
+            group.id = self._project.commit(transition, group.door, group.id)
+
+        return self._apply(lambda: perform(self._document, edit, self.stamp()), commit)
+
+    def undo_title(self, doors: tuple[Door, ...] = ANY_DOOR) -> str | None:
+        """Return the title of what undo takes back, ``None`` when there is nothing."""
+        found = self._project.undo_candidate(doors)
+        return found.title if found else None
+
+    def redo_title(self, doors: tuple[Door, ...] = ANY_DOOR) -> str | None:
+        """Return the title of what redo brings again, ``None`` when there is nothing."""
+        found = self._project.redo_candidate(doors)
+        return found.title if found else None
+
+    def undo(self, doors: tuple[Door, ...] = ANY_DOOR, door: Door = Door.COMMAND) -> Transition:
+        """Take back the newest group of edits, as a new state.
+
+        Args:
+            doors: only what was done through these counts; a window passes ``(Door.WINDOW,)``.
+            door: where the undo itself is made.
+
+        Raises:
+            EditError: there is nothing to take back, or what it touched was changed since.
+        """
+        return self._take_back(lambda: self._project.undo_candidate(doors), "undo", door)
+
+    def redo(self, doors: tuple[Door, ...] = ANY_DOOR, door: Door = Door.COMMAND) -> Transition:
+        """Bring the newest undone group of edits again, as a new state.
+
+        Raises:
+            EditError: there is nothing to bring again, or what it touched was changed since.
+        """
+        return self._take_back(lambda: self._project.redo_candidate(doors), "redo", door)
+
+    def undo_state(self, state: int, door: Door = Door.COMMAND) -> Transition:
+        """Take back the group of edits that made a state, from the history.
+
+        Raises:
+            EditError: no edit made that state, or what it touched was changed since.
+        """
+        return self._take_back(lambda: self._project.group_of(state), "undo", door)
+
+    def at_state(self, state: int | None) -> Document:
+        """Return the document at a state, rebuilt from the log; the current one for ``None``.
+
+        Raises:
+            ProjectError: there is no such state.
+        """
+        document = self._document
+        return document if state is None or state == document.state else self._project.document(state)
+
+    def log(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
+        """Read the edit log, newest first; pages are made with the last row's state as ``below``."""
+        return self._project.history(limit, below)
+
+    def name_state(self, state: int, name: str) -> None:
+        """Give a state a name.
+
+        Raises:
+            ProjectError: there is no such state, or the project is open read only.
+        """
+        self._project.name_state(state, name, self.stamp())
+
+    def refuse_proposal(self, schema_id: int, lost: str, candidate: str) -> None:
+        """Remember that a rename proposal was refused; not part of a state."""
+        self._project.refuse_proposal(schema_id, lost, candidate, self.stamp())
+
+    def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
+        """Return the refused proposals: schema id, lost path, candidate path."""
+        return self._project.refused_proposals()
+
+    def add_run(self, report: dict[str, Any], events: list[Any]) -> str:
+        """Keep the report and the events of a run with the project; needs no lease."""
+        return self._project.add_run(report, events)
+
+    def runs(self, limit: int | None = None) -> list[LoggedRun]:
+        """Return the runs of the project, newest first."""
+        return self._project.runs(limit)
+
+    def beat(self) -> None:
+        """Say that this editor is alive; a window calls this every half minute.
+
+        Raises:
+            ProjectHeldError: another editor has taken over; this one is read only from now on.
+        """
+        self._project.beat()
+
+    def reload(self) -> Document:
+        """Read the document again when the file has moved on, and return the current one."""
+        with self._lock:
+            if self._project.state() != self._document.state:
+                self._document = self._project.document()
+            return self._document
+
+    def read_again(self) -> Document:
+        """Read the current state from the file without making it the current document: for checks."""
+        return self._project.document()
+
+    def merge_overlay(self) -> Document:
+        """Merge what was edited since opening into the columns; linear in everything, so do it in the background."""
+        before = self._document
+        merged = before.merged()
+        with self._lock:
+            if self._document is before:
+                self._document = merged
+            return self._document
+
+    def stamp(self) -> Stamp:
+        """Say who edits, and when."""
+        return Stamp(self._who, time.time_ns() // 1_000_000)
+
+    def _take_back(self, find: Callable[[], LoggedGroup | None], verb: str, door: Door) -> Transition:
+        found: list[LoggedGroup] = []
+
+        def work_out() -> Transition:
+            group = find()
+            if group is None:
+                raise EditError(f"There is nothing to {verb}.", hint="See metl history for what was done.")
+            found[:] = [group]
+            edit = Revert(self._project.change_of(group), group.title, group.is_undo)
+            return perform(self._document, edit, self.stamp())
+
+        def commit(transition: Transition) -> None:
+            self._project.commit(transition, door, undoes=found[0].group)
+
+        return self._apply(work_out, commit)
+
+    def _apply(self, work_out: Callable[[], Transition], commit: Callable[[Transition], None]) -> Transition:
+        with self._lock:
+            for _ in range(_TRIES - 1):
+                try:
+                    return self._attempt(work_out, commit)
+                except ProjectChangedError:
+                    self._document = self._project.document()
+            return self._attempt(work_out, commit)
+
+    def _attempt(self, work_out: Callable[[], Transition], commit: Callable[[Transition], None]) -> Transition:
+        transition = work_out()
+        if transition.change.is_empty:
+            return replace(transition, after=transition.before)
+        commit(transition)
+        self._document = transition.after
+        return transition
+
+
+def person() -> str:
+    """Name the person who works: ``METL_USER``, else the login name."""
+    named = os.environ.get("METL_USER", "").strip()
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "somebody"

@@ -1,0 +1,142 @@
+"""Settings of schemas and entities, and the two deletions, by names.
+
+Source: contract.md §1 (``metl set``, ``metl remove``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metl_gui.core import paths
+from metl_gui.core.document import Document
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.review import review_items
+from metl_gui.errors import EditError, near_names
+from metl_gui.workbench.addresses import find_schema, find_version
+from metl_gui.workbench.session import Door, Workbench
+
+_PATH_SETTINGS = ("version_field",)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsResult:
+    """The settings of a schema or entity after a change, those at their default left out."""
+
+    state: int
+    name: str
+    settings: dict[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl set``."""
+        return {"state": self.state, "name": self.name, "settings": self.settings}
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What went with a version.
+
+    Args:
+        state: the state afterwards.
+        title: what was removed.
+        blocks: how many blocks are gone.
+        elements: how many elements are gone, those carried to another version not counted.
+        needs_review: decisions that wait afterwards.
+    """
+
+    state: int
+    title: str
+    blocks: int
+    elements: int
+    needs_review: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl remove``."""
+        return {
+            "state": self.state,
+            "title": self.title,
+            "blocks": self.blocks,
+            "elements": self.elements,
+            "needs_review": self.needs_review,
+        }
+
+
+def set_settings(
+    workbench: Workbench, name: str, assignments: Sequence[str], side: Side = Side.EXTRACTION, door: Door = Door.COMMAND
+) -> SettingsResult:
+    """Change settings of a schema or entity, each written ``NAME=VALUE``; an empty value puts the default back.
+
+    ``key`` takes attribute paths separated by commas, in key order.
+
+    Raises:
+        EditError: the schema, a setting, a value or a key attribute is not known; then nothing was set.
+    """
+    document = workbench.document
+    schema = find_schema(document, side, name)
+    values = tuple(_assignment(document, side, schema, text) for text in assignments)
+    if values:
+        workbench.do(SetSettings(side, schema.id, values), door=door)
+    return settings_of(workbench.document, schema.name, side)
+
+
+def settings_of(document: Document, name: str, side: Side = Side.EXTRACTION) -> SettingsResult:
+    """Read the settings of a schema or entity.
+
+    Raises:
+        EditError: there is none of that name.
+    """
+    schema = find_schema(document, side, name)
+    return SettingsResult(document.state, schema.name, dict(schema.settings))
+
+
+def remove_version(workbench: Workbench, side: Side, name: str, label: str, door: Door = Door.COMMAND) -> Removal:
+    """Remove a version with its blocks; the last version takes its schema or entity with it.
+
+    Raises:
+        EditError: there is no such version.
+    """
+    before = workbench.document
+    version = find_version(before, side, find_schema(before, side, name), label)
+    transition = workbench.do(RemoveVersion(side, version.id), door=door)
+    after = transition.after
+    return Removal(
+        after.state,
+        transition.title,
+        before.matrix.block_count - after.matrix.block_count,
+        before.matrix.ones - after.matrix.ones,
+        len(review_items(after)),
+    )
+
+
+def _assignment(document: Document, side: Side, schema: Schema, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not sign or not name:
+        raise EditError(
+            f"{text!r} is no setting.", hint="Write it as NAME=VALUE; an empty value puts the default back."
+        )
+    if name == "key" and side is Side.EXTRACTION:
+        value = ",".join(_key_paths(document, schema, value))
+    if name in _PATH_SETTINGS and value:
+        _check_path(value)
+    return name, value
+
+
+def _key_paths(document: Document, schema: Schema, value: str) -> list[str]:
+    wanted = [path.strip() for path in value.split(",") if path.strip()]
+    known = {a.path for version in document.extraction.versions(schema.id) for a in version.attributes}
+    for path in wanted:
+        if path not in known:
+            hint = near_names(path, known) or "Name attributes by their dotted paths, in key order."
+            raise EditError(f"No version of {schema.name} has an attribute {path!r}.", hint=hint)
+    return wanted
+
+
+def _check_path(value: str) -> None:
+    try:
+        paths.split(value)
+    except ValueError as error:
+        raise EditError(f"{value!r} is not a path.", f"{error}.", "Escape a literal dot with a backslash.") from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
+from metl_gui.core.edits.elements import block_name
 from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError, near_names
 
@@ -32,8 +33,12 @@ class SetSettings:
 
     def title(self, document: Document) -> str:
         """Say what is set."""
-        name = document.tree(self.side).schema(self.schema_id).name
-        return f"Set {', '.join(f'{key} = {value}' for key, value in self.values)} for {name}"
+        schema = document.tree(self.side).schema(self.schema_id)
+        title = f"Set {', '.join(f'{key} = {value}' for key, value in self.values)} for {schema.name}"
+        if self.side is Side.CDM and dict(self.values).get("policy", "parallel") != "parallel":
+            gone = [key for id_ in schema.version_ids[:-1] for key in document.matrix.row_keys(id_)]
+            title += f", removing {', '.join(block_name(document, key) for key in gone)}" if gone else ""
+        return title
 
     def apply(self, draft: Draft) -> None:
         """Set the values.

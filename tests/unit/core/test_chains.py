@@ -224,7 +224,8 @@ def test_parallel_policy_keeps_the_blocks_of_the_old_entity_version() -> None:
     world.map("s@1:be@1", a="a")
     world.entity("be", "2", "a", "b")
     assert world.pairs("s@1:be@1") == world.pairs("s@1:be@2") == {("a", "a")}
-    world.do(SetSettings(Side.CDM, entity.id, (("policy", "newest"),)))
+    switched = world.do(SetSettings(Side.CDM, entity.id, (("policy", "newest"),)))
+    assert switched.title == "Set policy = newest for be, removing s 1 → be 1"
     assert world.pairs("s@1:be@1") == set()
 
 

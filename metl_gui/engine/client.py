@@ -1,0 +1,276 @@
+"""The near end of the Spark process: start it, run on it, cancel, stop. Knows neither pyspark nor Qt.
+
+A method that waits returns or raises whatever happens on the other side: when the process dies, the wait ends with
+an error and the next run starts a new process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import msgspec
+
+from metl_gui.engine.commands import CancelRun, Command, StartRun
+from metl_gui.engine.events import (
+    EngineEvent,
+    RunFailed,
+    RunFinished,
+    RunProgressed,
+    RunStarted,
+    RunStopped,
+    SessionFailed,
+    SessionReady,
+    SessionStarting,
+    decode_event,
+    failure,
+)
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import LOCAL_TARGET, RunSpec
+from metl_gui.engine.sinks.staging import Staging
+from metl_gui.errors import RunCancelled, RunError
+
+EventSink = Callable[[EngineEvent], None]
+
+CANCEL_SECONDS = 0.8
+"""How long a run may take to stop by itself before its process is ended."""
+
+STOP_SECONDS = 5.0
+LOW_PRIORITY = 10
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class SparkProcess:
+    """A Spark session in a process of its own, started again when it has died.
+
+    Args:
+        target: the Spark master.
+        low_priority: let other programs go first (for a window that shares the computer with its runs).
+        on_event: takes the events of the session; those of a run go to ``run``'s own. Called on its thread.
+    """
+
+    def __init__(
+        self, target: str = LOCAL_TARGET, *, low_priority: bool = False, on_event: EventSink | None = None
+    ) -> None:
+        self.target = target
+        self.priority = LOW_PRIORITY if low_priority else 0
+        self.on_event = on_event
+        self._link: _Link | None = None
+        self._running = threading.Lock()
+        self._starting = threading.Lock()
+        self._cancel_at: float | None = None
+        self._run_id = ""
+
+    def start(self) -> Self:
+        """Begin to start the session in the background; returns at once, does nothing when it is there."""
+        with self._starting:
+            if self._link is None or not self._link.is_alive:
+                if self._link is not None:
+                    self._link.close()
+                self._link = _Link(self.target, self.priority, self.on_event)
+        return self
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the session takes runs without a wait."""
+        return self._link is not None and self._link.is_alive and self._link.ready.is_set()
+
+    def wait_until_ready(self, timeout: float = 120.0) -> None:
+        """Wait for the session.
+
+        Raises:
+            SetupError: it does not start.
+            RunError: the process died, or the time is over.
+        """
+        link = self.start()._link
+        assert link is not None  # noqa: S101 - start() makes it
+        link.decided.wait(timeout)
+        if link.refusal is not None:
+            raise failure(link.refusal)
+        if not link.ready.is_set():
+            raise link.died()
+
+    def run(self, spec: RunSpec, on_event: EventSink | None = None) -> RunReport:
+        """Run and wait for the end.
+
+        Args:
+            spec: what to do.
+            on_event: takes every event of the run, on the calling thread.
+
+        Raises:
+            RunError: the run failed, or another one is going on.
+            SetupError: Spark does not start.
+            RunCancelled: somebody called ``cancel``.
+        """
+        if not self._running.acquire(blocking=False):
+            raise RunError("A run is going on already.", "One Spark session does one run at a time.", "Stop it first.")
+        try:
+            self._cancel_at, self._run_id = None, spec.run_id
+            link = self.start()._link
+            assert link is not None  # noqa: S101 - start() makes it
+            link.send(StartRun(spec))
+            return self._follow(link, spec, on_event or (lambda _event: None))
+        finally:
+            self._run_id = ""
+            self._running.release()
+
+    def cancel(self) -> None:
+        """Ask the run that is going on to stop; ``run`` raises ``RunCancelled`` within a second. Any thread may ask."""
+        link, run_id = self._link, self._run_id
+        if link is not None and run_id and self._cancel_at is None:
+            self._cancel_at = time.monotonic() + CANCEL_SECONDS
+            link.send(CancelRun(run_id))
+
+    def stop(self) -> None:
+        """End the process and everything it started."""
+        with self._starting:
+            if self._link is not None:
+                self._link.close()
+                self._link = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _follow(self, link: _Link, spec: RunSpec, on_event: EventSink) -> RunReport:
+        started = time.monotonic()
+        while True:
+            event = link.next_event(0.05)
+            if event is None and self._cancel_at is not None and time.monotonic() > self._cancel_at:
+                link.kill()
+                event = RunStopped(spec.run_id, round(time.monotonic() - started, 3))
+            elif event is None and not link.is_alive:
+                event = link.next_event(0) or link.failed_run(spec.run_id)
+            if event is not None:
+                if not link.is_alive:
+                    Staging(spec).discard()
+                on_event(event)
+                match event:
+                    case RunFinished(report=report):
+                        return report
+                    case RunFailed():
+                        raise failure(event)
+                    case RunStopped():
+                        raise RunCancelled("the run was cancelled")
+                    case RunStarted() | RunProgressed() | SessionStarting() | SessionReady() | SessionFailed():
+                        continue
+
+
+class _Link:
+    """One started process: its pipes, and the thread that reads its events."""
+
+    def __init__(self, target: str, priority: int, on_event: EventSink | None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="metl-spark-"))
+        self.log = self.folder.with_suffix(".log")
+        self.on_event = on_event
+        self.ready = threading.Event()
+        self.decided = threading.Event()
+        self.refusal: SessionFailed | None = None
+        self._run_events: queue.Queue[EngineEvent] = queue.Queue()
+        self._sending = threading.Lock()
+        known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "metl_gui.engine.host", target, str(self.folder), str(priority)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(known))},
+                # A Ctrl+C in the terminal is for the program, which cancels the run in order.
+                start_new_session=True,
+            )
+        self._reader = threading.Thread(target=self._read, name="spark-events", daemon=True)
+        self._reader.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._reader.is_alive() and self.process.poll() is None
+
+    def send(self, command: Command) -> None:
+        line = msgspec.json.encode(command) + b"\n"
+        with self._sending, contextlib.suppress(OSError):  # a process that is gone is noticed by who waits
+            _pipe(self.process.stdin).write(line)
+            _pipe(self.process.stdin).flush()
+
+    def next_event(self, timeout: float) -> EngineEvent | None:
+        try:
+            return self._run_events.get(timeout=timeout) if timeout else self._run_events.get_nowait()
+        except queue.Empty:
+            return None
+
+    def died(self) -> RunError:
+        return RunError(
+            "The Spark process ended unexpectedly.",
+            f"{self._last_words()} Nothing was written.".strip(),
+            "Check that there is memory left on this computer, then run again: it starts anew.",
+        )
+
+    def failed_run(self, run_id: str) -> RunFailed:
+        error = self.died()
+        return RunFailed(run_id, error.title, error.text, error.hint)
+
+    def kill(self) -> None:
+        """End the process at once; the JVM ends when its pipe closes, and is in the same process group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._reader.join()
+
+    def close(self) -> None:
+        """End the process in order, or at once when it does not listen; nothing of it stays."""
+        with self._sending, contextlib.suppress(OSError):
+            _pipe(self.process.stdin).close()
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._reader.join()
+        _pipe(self.process.stdout).close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.log.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        for line in _pipe(self.process.stdout):
+            self._take(decode_event(line))
+        self.process.wait()
+        self.decided.set()
+
+    def _take(self, event: EngineEvent) -> None:
+        match event:
+            case SessionReady():
+                self.ready.set()
+                self.decided.set()
+            case SessionFailed():
+                self.refusal = event
+                self.decided.set()
+            case SessionStarting() | RunStarted() | RunProgressed() | RunFinished() | RunFailed() | RunStopped():
+                pass
+        if isinstance(event, SessionStarting | SessionReady | SessionFailed):
+            if self.on_event is not None:
+                self.on_event(event)
+        else:
+            self._run_events.put(event)
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(OSError):
+            lines = self.log.read_text(errors="replace").splitlines()
+            return next((line.strip()[:300] for line in reversed(lines) if "Error" in line or "Exception" in line), "")
+        return ""
+
+
+def _pipe(stream: BinaryIO | None) -> BinaryIO:
+    assert stream is not None  # noqa: S101 - Popen was given PIPE
+    return stream

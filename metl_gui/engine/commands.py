@@ -1,0 +1,24 @@
+"""What a client asks of the Spark process: one JSON line each."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from metl_gui.engine.runs import RunSpec
+
+
+class StartRun(msgspec.Struct, frozen=True, tag=True, tag_field="command"):
+    """Start a run."""
+
+    spec: RunSpec
+
+
+class CancelRun(msgspec.Struct, frozen=True, tag=True, tag_field="command"):
+    """Cancel a run."""
+
+    run_id: str
+
+
+Command: TypeAlias = StartRun | CancelRun

@@ -1,0 +1,64 @@
+"""Compile a document to the plan that the kernel maps with.
+
+Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
+"""
+
+from __future__ import annotations
+
+from metl_gui.core.blocks import Block, Status
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Schema, Version
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
+
+
+def compile_plan(document: Document, state_hash: str = "") -> Plan:
+    """Compile every schema, version and block.
+
+    Args:
+        document: the state to map with.
+        state_hash: its content hash, carried along.
+    """
+    schemas = tuple(_schema(document, schema) for schema in document.extraction.schemas())
+    return Plan(document.state, state_hash, schemas)
+
+
+def _schema(document: Document, schema: Schema) -> SchemaPlan:
+    key = schema.setting("key")
+    is_held = schema.setting("meanwhile", "hold") == "hold"
+    versions = document.extraction.versions(schema.id)
+    return SchemaPlan(
+        name=schema.name,
+        versions=tuple(_version(document, version, key, is_held) for version in versions),
+        aliases=schema.aliases,
+        has_full_images=schema.setting("replica_identity") == "full",
+        version_field=schema.setting("version_field"),
+        placeholder=schema.setting("placeholder") or DEFAULT_PLACEHOLDER,
+    )
+
+
+def _version(document: Document, version: Version, key: str, is_held: bool) -> VersionPlan:
+    given = tuple(path.strip() for path in key.split(",") if path.strip())
+    blocks = (_block(document, version, block, is_held) for block in document.matrix.column_set(version.id))
+    return VersionPlan(
+        label=version.label,
+        fingerprint=version.fingerprint,
+        paths=tuple(a.path for a in version.attributes),
+        required=tuple(a.path for a in version.attributes if not a.optional),
+        key=given or version.key,
+        blocks=tuple(block for block in blocks if block.targets or block.is_held),
+        labels=version.labels,
+        is_inferred=version.inferred,
+    )
+
+
+def _block(document: Document, version: Version, block: Block, is_held: bool) -> BlockPlan:
+    entity_version = document.cdm.version(block.entity_version)
+    source = {a.id: a.path for a in version.attributes}
+    by_target = {element.q: source[element.p] for element in block.elements}
+    return BlockPlan(
+        entity=document.cdm.schema(entity_version.schema_id).name,
+        entity_version=entity_version.label,
+        targets=tuple((by_target[a.id], a.path) for a in entity_version.attributes if a.id in by_target),
+        is_held=is_held and block.status is Status.NEEDS_REVIEW,
+        is_unreviewed=block.status is not Status.CONFIRMED,
+    )

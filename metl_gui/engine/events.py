@@ -1,0 +1,110 @@
+"""What a Spark process says while it starts and runs: frozen values in one union, one JSON line each.
+
+They are ``msgspec`` structs and not dataclasses because the union needs a tag in its JSON; ``match`` treats them alike.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from metl_gui.engine.report import RunReport, Tally
+from metl_gui.errors import RunError, SetupError, UserError
+
+
+class Event(msgspec.Struct, frozen=True, tag=True, tag_field="event"):
+    """Base of all events."""
+
+
+class SessionStarting(Event, frozen=True):
+    """The Spark session is being started."""
+
+    target: str
+
+
+class SessionReady(Event, frozen=True):
+    """The Spark session takes runs from now on."""
+
+    target: str
+    spark_version: str
+    seconds: float
+
+
+class SessionFailed(Event, frozen=True):
+    """The Spark session did not start; every run asked of it fails with this."""
+
+    title: str
+    text: str
+    hint: str
+    is_setup: bool = False
+
+
+class RunStarted(Event, frozen=True):
+    """The source is listed and the job is on its way."""
+
+    run_id: str
+    files: int
+    bytes_total: int
+
+
+class RunProgressed(Event, frozen=True):
+    """What has been counted so far, several times a second; the exact counts stand in the report.
+
+    Units:
+        bytes_total: bytes of the source as it lies on disk; bytes_read: how many of them are behind.
+    """
+
+    run_id: str
+    seconds: float
+    bytes_total: int
+    bytes_read: int
+    tally: Tally
+
+
+class RunFinished(Event, frozen=True):
+    """The run is over and its outputs are in place."""
+
+    run_id: str
+    report: RunReport
+
+
+class RunFailed(Event, frozen=True):
+    """The run ended without outputs."""
+
+    run_id: str
+    title: str
+    text: str
+    hint: str
+    is_setup: bool = False
+
+
+class RunStopped(Event, frozen=True):
+    """The run was cancelled; there are no outputs."""
+
+    run_id: str
+    seconds: float
+
+
+EngineEvent: TypeAlias = (
+    SessionStarting | SessionReady | SessionFailed | RunStarted | RunProgressed | RunFinished | RunFailed | RunStopped
+)
+
+_DECODER = msgspec.json.Decoder(EngineEvent)
+
+
+def encode_event(event: EngineEvent) -> bytes:
+    """Write an event as one line of JSON without its line end."""
+    return msgspec.json.encode(event)
+
+
+def decode_event(line: bytes) -> EngineEvent:
+    """Read an event back from its line."""
+    event: EngineEvent = _DECODER.decode(line)
+    return event
+
+
+def failure(event: SessionFailed | RunFailed) -> UserError:
+    """Turn a failure event back into the error that it reports."""
+    kind = SetupError if event.is_setup else RunError
+    return kind(event.title, event.text, event.hint)

@@ -1,0 +1,178 @@
+"""One run from the listing of its source to its report, inside the host."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.engine.failures import run_error
+from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
+from metl_gui.engine.report import RunReport, Tally, check_sums
+from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.session import SparkRuntime
+from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sources.files import (
+    FileListing,
+    FileRange,
+    SourceFile,
+    cut_ranges,
+    growth_problems,
+    list_files,
+)
+from metl_gui.engine.sources.reading import Reading
+from metl_gui.engine.task import SCHEMA, TaskOrder, TaskOutcome, mapping_task
+from metl_gui.errors import RunCancelled, RunError
+
+
+class Execution:
+    """One run.
+
+    Args:
+        runtime: the session it runs on.
+        spec: what to do.
+        emit: takes the events of the run, from more than one thread.
+        is_cancelled: set by whoever wants it to end.
+    """
+
+    def __init__(
+        self, runtime: SparkRuntime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
+    ) -> None:
+        self.runtime = runtime
+        self.spec = spec
+        self.emit = emit
+        self.is_cancelled = is_cancelled
+        self.started = time.monotonic()
+        self.progress_path = runtime.folder / f"progress-{spec.run_id}.jsonl"
+
+    def run(self) -> RunReport:
+        """Do everything and return the report; on any failure nothing is left behind.
+
+        Raises:
+            RunError: the run cannot start or cannot go on.
+            RunCancelled: it was cancelled.
+            BugError: the counts do not add up.
+        """
+        self.runtime.begin_group(self.spec.run_id)
+        staging = Staging(self.spec)
+        RunFolder(Path(self.spec.folder)).create(self.spec)
+        listing = list_files(self.spec.source)
+        staging.prepare()
+        try:
+            report = self._mapped(listing, staging)
+        except BaseException:
+            staging.discard()
+            raise
+        finally:
+            self.progress_path.unlink(missing_ok=True)
+        RunFolder(Path(self.spec.folder)).write_report(report)
+        return report
+
+    def _mapped(self, listing: FileListing, staging: Staging) -> RunReport:
+        self._check_cancelled()
+        files, tasks = cut_ranges(listing, self.spec.limit)
+        self.emit(RunStarted(self.spec.run_id, len(files), listing.bytes_total))
+        progress = ProgressSum(self.progress_path, [sum(piece.stop - piece.start for piece in task) for task in tasks])
+        with _Watcher(self, progress, listing.bytes_total):
+            outcomes = self._collect(files, tasks, staging)
+        self._check_cancelled()
+        tally = Tally()
+        for outcome in outcomes:
+            tally.add(outcome.tally)
+        check_sums(tally)
+        problems = (*_left_out(listing), *growth_problems(files))
+        staging.commit(path for outcome in outcomes for path in outcome.written)
+        return self._report(tally, staging, problems)
+
+    def _collect(self, files: list[SourceFile], tasks: list[list[FileRange]], staging: Staging) -> list[TaskOutcome]:
+        spark = self.runtime.spark
+        reading = Reading(files, tasks, self.spec.limit)
+        plan = spark.sparkContext.broadcast(self.spec.plan)
+        order = TaskOrder(
+            self.spec.run_id,
+            plan,
+            self.spec.mode,
+            [file.name for file in files],
+            staging.messages_partial,
+            staging.errors_partial,
+            str(self.progress_path),
+        )
+        source = spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
+        try:
+            rows = source.load().mapInArrow(mapping_task(order), SCHEMA).collect()
+        except Exception as error:  # Spark's and py4j's errors have no base in common
+            self._check_cancelled()
+            if not self.runtime.is_alive:
+                raise jvm_died() from error
+            raise run_error(error) from error
+        finally:
+            if self.runtime.is_alive:
+                plan.unpersist()
+        return [msgspec.json.decode(bytes(row[0]), type=TaskOutcome) for row in rows]
+
+    def _check_cancelled(self) -> None:
+        if self.is_cancelled.is_set():
+            raise RunCancelled("the run was cancelled")
+
+    def _report(self, tally: Tally, staging: Staging, problems: tuple[str, ...]) -> RunReport:
+        seconds = time.monotonic() - self.started
+        return RunReport(
+            run_id=self.spec.run_id,
+            mode=self.spec.mode,
+            spark=self.runtime.target,
+            state=self.spec.state,
+            hash=self.spec.hash,
+            seconds=round(seconds, 3),
+            records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
+            outputs=str(staging.out or ""),
+            errors=str(staging.errors) if tally.set_aside else "",
+            problems=problems,
+            **{name: getattr(tally, name) for name in Tally.__struct_fields__},
+        )
+
+
+class _Watcher:
+    """Emits the progress of a run four times a second while its ``with`` block lasts."""
+
+    def __init__(self, execution: Execution, progress: ProgressSum, bytes_total: int) -> None:
+        self.execution = execution
+        self.progress = progress
+        self.bytes_total = bytes_total
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._watch, name="progress")
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.is_over.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.is_over.wait(INTERVAL_SECONDS):
+            self._emit()
+        self._emit()
+
+    def _emit(self) -> None:
+        tally, bytes_read = self.progress.read()
+        seconds = time.monotonic() - self.execution.started
+        self.execution.emit(
+            RunProgressed(self.execution.spec.run_id, round(seconds, 3), self.bytes_total, bytes_read, tally)
+        )
+
+
+def _left_out(listing: FileListing) -> tuple[str, ...]:
+    return tuple(f"{name} was left out: it is not a file of records." for name in listing.left_out)
+
+
+def jvm_died() -> RunError:
+    """Make the error for a JVM that ended while it was needed."""
+    return RunError(
+        "Spark ended in the middle of the run.",
+        "Its Java process is gone; nothing was written.",
+        "Check that there is memory left on this computer, then run again: Spark starts anew.",
+    )

@@ -1,0 +1,41 @@
+"""Carry an error of ours from a task through Spark's own exceptions, and put Spark's into words."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import msgspec
+
+from metl_gui.errors import RunError, UserError
+
+_CARRIED = re.compile(r"metl-run-error:([A-Za-z0-9+/=]+):")
+
+
+class TaskError(Exception):
+    """An error of ours, packed into text so that it survives the way through the JVM."""
+
+    def __init__(self, error: UserError) -> None:
+        facts = msgspec.json.encode([error.title, error.text, error.hint])
+        super().__init__(f"metl-run-error:{base64.b64encode(facts).decode()}:")
+
+
+def run_error(error: BaseException) -> RunError:
+    """Turn what Spark raised into a run error: the one of ours that it carries, or a sentence with its first line."""
+    text = str(error)
+    found = _CARRIED.search(text)
+    if found:
+        title, detail, hint = msgspec.json.decode(base64.b64decode(found.group(1)), type=tuple[str, str, str])
+        return RunError(title, detail, hint)
+    return RunError(
+        "Spark could not finish the run.",
+        _telling_line(text),
+        "Nothing was written. Run again with --debug to see everything that Spark said.",
+    )
+
+
+def _telling_line(text: str) -> str:
+    """Pick the line that says most: the last error of a Python traceback, else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
+    return (errors[-1] if errors else lines[0] if lines else "It gave no reason.")[:500]

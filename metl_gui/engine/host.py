@@ -1,0 +1,198 @@
+"""The process that holds the Spark session: commands in on standard input, events out on standard output.
+
+One JSON line each. It ends when its standard input closes, and takes the JVM and its temporary folder with it.
+Started by ``client`` as ``python -m metl_gui.engine.host TARGET FOLDER PRIORITY``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from metl_gui.engine.commands import CancelRun, Command, StartRun
+from metl_gui.engine.events import (
+    EngineEvent,
+    RunFailed,
+    RunFinished,
+    RunProgressed,
+    RunStopped,
+    SessionFailed,
+    SessionReady,
+    SessionStarting,
+    encode_event,
+)
+from metl_gui.engine.execution import Execution
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.session import SparkRuntime, check_target
+from metl_gui.errors import RunCancelled, SetupError, UserError
+
+_log = logging.getLogger(__name__)
+
+
+class ActiveRun:
+    """The one run that is going on.
+
+    Args:
+        spec: what it does.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.started = time.monotonic()
+        self.is_cancelled = threading.Event()
+        self.is_over = threading.Event()
+
+
+class Host:
+    """The session and the run of this process.
+
+    Args:
+        target: the Spark master.
+        folder: everything temporary.
+        events: where event lines go.
+    """
+
+    def __init__(self, target: str, folder: Path, events: BinaryIO) -> None:
+        self.target = target
+        self.folder = folder
+        self.events = events
+        self.runtime: SparkRuntime | None = None
+        self.refusal: SessionFailed | None = None
+        self.is_decided = threading.Event()
+        self.active: ActiveRun | None = None
+        self._writing = threading.Lock()
+
+    def serve(self, commands: BinaryIO) -> None:
+        """Start the session and obey until the commands end."""
+        threading.Thread(target=self._start_session, name="session", daemon=True).start()
+        decoder = msgspec.json.Decoder(Command)
+        for line in commands:
+            match decoder.decode(line):
+                case StartRun(spec=spec):
+                    self.active = ActiveRun(spec)
+                    threading.Thread(target=self._run, args=(self.active,), name="run", daemon=True).start()
+                case CancelRun(run_id=run_id):
+                    self._cancel(run_id)
+
+    def end(self) -> None:
+        """Take the JVM down."""
+        if self.active is not None:
+            self.active.is_cancelled.set()
+        if self.runtime is not None:
+            self.runtime.end()
+
+    def emit(self, event: EngineEvent) -> None:
+        """Send an event; those of a run are also kept in its folder."""
+        line = encode_event(event)
+        with self._writing:
+            try:
+                self.events.write(line + b"\n")
+                self.events.flush()
+            except OSError:
+                _log.info("the client is gone, an event was not delivered")
+
+    def _start_session(self) -> None:
+        started = time.monotonic()
+        self.emit(SessionStarting(self.target))
+        try:
+            check_target(self.target)
+            self.runtime = SparkRuntime(self.target, self.folder)
+            self.emit(SessionReady(self.target, self.runtime.version, round(time.monotonic() - started, 3)))
+        except UserError as error:
+            self._refuse(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a thread, logged
+            _log.exception("the session did not start")
+            self._refuse(SetupError("Spark does not start.", str(error)[:500], "Run `metl doctor`."))
+        finally:
+            self.is_decided.set()
+
+    def _refuse(self, error: UserError) -> None:
+        self.refusal = SessionFailed(error.title, error.text, error.hint, isinstance(error, SetupError))
+        self.emit(self.refusal)
+
+    def _run(self, active: ActiveRun) -> None:
+        while not self.is_decided.wait(0.05):
+            if active.is_cancelled.is_set():
+                break
+        event = self._outcome(active)
+        active.is_over.set()
+        self.active = None
+        self._keep(active.spec, event)
+        self.emit(event)
+
+    def _outcome(self, active: ActiveRun) -> RunFinished | RunFailed | RunStopped:
+        run_id = active.spec.run_id
+        try:
+            if active.is_cancelled.is_set():
+                raise RunCancelled("the run was cancelled before it began")
+            if self.runtime is None:
+                refusal = self.refusal or SessionFailed("Spark did not start.", "", "")
+                return RunFailed(run_id, refusal.title, refusal.text, refusal.hint, refusal.is_setup)
+            return RunFinished(run_id, self._execute(self.runtime, active))
+        except RunCancelled:
+            return RunStopped(run_id, round(time.monotonic() - active.started, 3))
+        except UserError as error:
+            return RunFailed(run_id, error.title, error.text, error.hint, isinstance(error, SetupError))
+        except Exception as error:  # noqa: BLE001 - the edge of a thread, logged
+            _log.exception("run %s ended in a fault of the program", run_id)
+            return RunFailed(
+                run_id,
+                "The run ended in a fault of the program.",
+                f"{type(error).__name__}: {error}"[:500],
+                "Nothing was written. Please report this with the log.",
+            )
+
+    def _execute(self, runtime: SparkRuntime, active: ActiveRun) -> RunReport:
+        def emit(event: EngineEvent) -> None:
+            if not isinstance(event, RunProgressed) or not active.is_cancelled.is_set():
+                self._keep(active.spec, event)
+                self.emit(event)
+
+        return Execution(runtime, active.spec, emit, active.is_cancelled).run()
+
+    def _keep(self, spec: RunSpec, event: EngineEvent) -> None:
+        try:
+            RunFolder(Path(spec.folder)).append_event(encode_event(event))
+        except OSError as error:
+            _log.warning("an event was not kept: %s", error)
+
+    def _cancel(self, run_id: str) -> None:
+        active = self.active
+        if active is None or active.spec.run_id != run_id:
+            return
+        active.is_cancelled.set()
+        if self.runtime is not None:
+            arguments = (run_id, active.is_over)
+            threading.Thread(target=self.runtime.cancel_until, args=arguments, name="cancel", daemon=True).start()
+
+
+def main(arguments: list[str]) -> None:
+    """Serve one client until it closes the pipe."""
+    target, folder, priority = arguments[0], Path(arguments[1]), int(arguments[2])
+    if priority:
+        os.nice(priority)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+    # Java and Python workers inherit standard output; only events may go into the client's pipe.
+    events = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    host = Host(target, folder, events)
+    try:
+        host.serve(sys.stdin.buffer)
+    finally:
+        host.end()
+        shutil.rmtree(folder, ignore_errors=True)
+        # Threads that wait for a JVM which is gone must not keep the process.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

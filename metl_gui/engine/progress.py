@@ -1,0 +1,103 @@
+"""How far the tasks of a run are: each appends a line to one file several times a second, the host adds them up.
+
+The numbers are for people who wait. The exact counts come with the results of the tasks that succeeded.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.report import Tally
+
+INTERVAL_SECONDS = 0.25
+
+
+class TaskProgress(msgspec.Struct, frozen=True):
+    """What one attempt of a task has counted so far."""
+
+    task: int
+    attempt: int
+    is_done: bool
+    tally: Tally
+
+
+class ProgressNotes:
+    """The writing end, in a task.
+
+    Args:
+        path: the file of the run; where it cannot be reached (another machine), nothing is noted.
+        task, attempt: whose notes these are.
+    """
+
+    def __init__(self, path: str, task: int, attempt: int) -> None:
+        self.path = path
+        self.task = task
+        self.attempt = attempt
+        self._next = time.monotonic() + INTERVAL_SECONDS
+
+    def note(self, tally: Tally, *, is_done: bool = False) -> None:
+        """Append a line if it is time for one."""
+        now = time.monotonic()
+        if not is_done and now < self._next:
+            return
+        self._next = now + INTERVAL_SECONDS
+        line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, tally)) + b"\n"
+        try:
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        except FileNotFoundError:
+            return
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+
+
+class ProgressSum:
+    """The reading end, in the host.
+
+    Args:
+        path: the file of the run; created empty.
+        task_bytes: how many bytes of the source each task reads.
+    """
+
+    def __init__(self, path: Path, task_bytes: Sequence[int]) -> None:
+        self.path = path
+        self.task_bytes = task_bytes
+        self._offset = 0
+        self._finished = Tally()
+        self._finished_bytes = 0
+        self._running: dict[int, TaskProgress] = {}
+        self._done: set[int] = set()
+        path.write_bytes(b"")
+
+    def read(self) -> tuple[Tally, int]:
+        """Return what is counted so far and how many bytes of the source are behind."""
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        for line in whole.splitlines():
+            self._take(msgspec.json.decode(line, type=TaskProgress))
+        total, behind = Tally(), self._finished_bytes
+        total.add(self._finished)
+        for progress in self._running.values():
+            total.add(progress.tally)
+            behind += min(progress.tally.bytes_in, self.task_bytes[progress.task])
+        return total, behind
+
+    def _take(self, progress: TaskProgress) -> None:
+        if progress.task in self._done:
+            return
+        if progress.is_done:
+            self._running.pop(progress.task, None)
+            self._done.add(progress.task)
+            self._finished.add(progress.tally)
+            self._finished_bytes += self.task_bytes[progress.task]
+        else:
+            self._running[progress.task] = progress

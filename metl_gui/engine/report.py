@@ -1,0 +1,99 @@
+"""The report of a run: what was read and what became of each record (contract.md §5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from metl_gui.errors import BugError
+
+
+class Tally(msgspec.Struct, kw_only=True):
+    """What was counted so far; one a task, added up for the run.
+
+    Each record is in exactly one of ``mapped``, ``filtered``, ``set_aside`` and ``skipped``.
+
+    Units:
+        bytes_in: bytes of the records read. bytes_out: bytes of the messages sent. Line ends are not counted.
+    """
+
+    read: int = 0
+    mapped: int = 0
+    filtered: int = 0
+    set_aside: int = 0
+    skipped: int = 0
+    messages_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    from_unreviewed: dict[str, int] = {}
+    by_entity: dict[str, int] = {}
+    by_reason: dict[str, int] = {}
+    by_skip: dict[str, int] = {}
+
+    def add(self, other: Tally) -> None:
+        """Add what another task counted."""
+        for name in self.__struct_fields__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            setattr(self, name, mine + theirs if isinstance(mine, int) else _added(mine, theirs))
+
+
+def _added(mine: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
+    return dict(Counter(mine) + Counter(theirs))
+
+
+class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The report of one finished run.
+
+    Args:
+        outputs: the folder (or topic pattern) that the messages went to, empty for ``noop``.
+        errors: the folder of the error store, empty when nothing was set aside.
+        problems: what a person should know although the run finished (a file that grew, files left out).
+    """
+
+    run_id: str
+    mode: str
+    spark: str
+    state: int
+    hash: str
+    seconds: float
+    read: int
+    mapped: int
+    filtered: int
+    set_aside: int
+    skipped: int
+    messages_out: int
+    from_unreviewed: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    by_entity: dict[str, int]
+    by_reason: dict[str, int]
+    by_skip: dict[str, int]
+    records_per_second: float
+    outputs: str = ""
+    errors: str = ""
+    problems: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of contract.md §5 with ``outputs`` and ``errors``."""
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
+
+
+def check_sums(tally: Tally) -> None:
+    """Prove that every record is counted once and every part adds up to its whole.
+
+    Raises:
+        BugError: a sum is off; then no report is written.
+    """
+    sums = {
+        "read": (tally.read, tally.mapped + tally.filtered + tally.set_aside + tally.skipped),
+        "messages_out": (tally.messages_out, sum(tally.by_entity.values())),
+        "set_aside": (tally.set_aside, sum(tally.by_reason.values())),
+        "skipped": (tally.skipped, sum(tally.by_skip.values())),
+    }
+    wrong = [f"{name} is {whole}, its parts make {parts}" for name, (whole, parts) in sums.items() if whole != parts]
+    if wrong:
+        raise BugError(f"the counts of the run do not add up: {'; '.join(wrong)}")

@@ -1,0 +1,100 @@
+"""What a run is asked to do, and the folder that it leaves behind."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.report import RunReport
+from metl_gui.errors import RunError
+
+LOCAL_TARGET = "local[*]"
+
+
+class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """One mapping run, complete: nothing else is looked up while it runs.
+
+    Args:
+        run_id: from ``new_run_id``.
+        plan: the compiled plan of the kernel, serialised.
+        source: a file, a folder or a glob.
+        sink: a folder that is new or empty, or ``noop``.
+        folder: the run folder; created when missing.
+        errors: folder of the error store; by default ``errors`` in the run folder.
+        mode: ``test`` or ``production``.
+        limit: read at most this many records; None for all.
+        state, hash: the state of the matrix that the plan was compiled from.
+    """
+
+    run_id: str
+    plan: bytes
+    source: str
+    sink: str
+    folder: str
+    errors: str = ""
+    mode: str = "test"
+    limit: int | None = None
+    state: int = 0
+    hash: str = ""
+
+    @property
+    def errors_folder(self) -> Path:
+        """Where the error store goes."""
+        return Path(self.errors) if self.errors else Path(self.folder) / "errors"
+
+
+def new_run_id() -> str:
+    """Make an id that sorts by time and is never used twice."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+class RunFolder:
+    """The files that a run leaves: ``spec.json``, ``events.jsonl``, ``report.json``, and ``errors`` by default.
+
+    Args:
+        path: the folder, created when missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def create(self, spec: RunSpec) -> None:
+        """Make the folder and write down what was asked (without the plan, which the state stands for).
+
+        Raises:
+            RunError: the folder cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            document = msgspec.to_builtins(msgspec.structs.replace(spec, plan=b""))
+            (self.path / "spec.json").write_bytes(msgspec.json.format(msgspec.json.encode(document)))
+        except OSError as error:
+            raise RunError(
+                "The run folder cannot be written.", f"{self.path}: {error.strerror}.", "Choose another folder."
+            ) from error
+
+    def append_event(self, line: bytes) -> None:
+        """Add one encoded event to the record of the run."""
+        with (self.path / "events.jsonl").open("ab") as events:
+            events.write(line + b"\n")
+
+    def write_report(self, report: RunReport) -> None:
+        """Write the report, whole or not at all."""
+        partial = self.path / "report.json.partial"
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(report.as_json())))
+        partial.replace(self.path / "report.json")
+
+    def report(self) -> RunReport | None:
+        """Read the report back; None when the run did not finish."""
+        path = self.path / "report.json"
+        return msgspec.json.decode(path.read_bytes(), type=RunReport) if path.is_file() else None
+
+    def events(self) -> Iterator[bytes]:
+        """Read the encoded events of the run."""
+        path = self.path / "events.jsonl"
+        if path.is_file():
+            yield from path.read_bytes().splitlines()

@@ -1,0 +1,1 @@
+"""Where messages go: one writer per kind of sink."""

@@ -1,0 +1,143 @@
+"""Where a run writes until it is over: folders beside the real ones, which they become in one move."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from metl_gui.engine.runs import RunSpec
+from metl_gui.errors import RunError
+
+NOOP = "noop"
+
+
+class Staging:
+    """The outputs of one run before they are in place.
+
+    Args:
+        spec: the run.
+
+    ``prepare`` refuses what cannot be written, ``commit`` moves everything in place, ``discard`` leaves no trace.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        if "://" in spec.sink:
+            raise RunError(
+                "This sink is not known.", f"{spec.sink} is neither a folder nor {NOOP}.", "Give a folder, or noop."
+            )
+        self.out = None if spec.sink == NOOP else Path(spec.sink).expanduser().resolve()
+        self.errors = spec.errors_folder.expanduser().resolve()
+        self.messages_partial = _partial(self.out, spec.run_id) if self.out else None
+        self.errors_partial = _partial(self.errors, spec.run_id)
+        if self.out and self.messages_partial and self.errors != self.out and self.errors.is_relative_to(self.out):
+            self.errors_partial = self.messages_partial / self.errors.relative_to(self.out)
+        self._made: list[Path] = []
+
+    def prepare(self) -> None:
+        """Check the places and make the partial folders.
+
+        Raises:
+            RunError: a place has data already or cannot be written.
+        """
+        if self.out and (self.out == self.errors or self.out.is_relative_to(self.errors)):
+            raise RunError(
+                "Messages and set-aside records need two folders.",
+                f"{self.out} lies in {self.errors}.",
+                "Give another --errors folder.",
+            )
+        for place in (self.out, self.errors):
+            if place is not None:
+                _check_free(place)
+        for folder in (self.messages_partial, self.errors_partial):
+            if folder is not None:
+                self._make(folder)
+
+    def _make(self, folder: Path) -> None:
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            self.discard()
+            raise RunError(
+                "The output folder cannot be written.",
+                f"{folder.parent}: {error.strerror}.",
+                "Choose a folder that you may write to.",
+            ) from error
+        self._made.extend(missing)
+
+    def commit(self, written: Iterable[str]) -> None:
+        """Move the parts of the successful tasks in place; parts of other attempts are dropped.
+
+        Raises:
+            RunError: the move failed; then nothing is in place.
+        """
+        keep = set(written)
+        moved: list[tuple[Path, Path]] = []
+        try:
+            for partial, place in ((self.errors_partial, self.errors), (self.messages_partial, self.out)):
+                if partial is None or place is None:
+                    continue
+                _drop_others(partial, keep)
+                if place is self.errors and (not any(partial.iterdir()) or self._errors_lie_inside()):
+                    continue
+                os.replace(partial, place)  # noqa: PTH105 - Path.replace is the same call
+                moved.append((partial, place))
+        except OSError as error:
+            for partial, place in moved:
+                place.rename(partial)
+            raise RunError(
+                "The outputs cannot be moved in place.", f"{error}.", "Choose an output folder that nothing else uses."
+            ) from error
+        self._remove_partials()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the error store is in place."""
+        return self.errors.is_dir()
+
+    def discard(self) -> None:
+        """Remove everything that the run wrote, and the folders made for it."""
+        self._remove_partials()
+        for folder in self._made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    def _errors_lie_inside(self) -> bool:
+        return self.messages_partial is not None and self.errors_partial.is_relative_to(self.messages_partial)
+
+    def _remove_partials(self) -> None:
+        for folder in (self.errors_partial, self.messages_partial):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _partial(place: Path, run_id: str) -> Path:
+    return place.with_name(f".{place.name}.{run_id}.partial")
+
+
+def _check_free(place: Path) -> None:
+    try:
+        if place.is_dir() and not any(place.iterdir()):
+            return
+        is_free = not place.exists()
+    except OSError as error:
+        raise RunError(
+            "The output folder cannot be read.", f"{place}: {error.strerror}.", "Choose another folder."
+        ) from error
+    if not is_free:
+        raise RunError(
+            "The output folder is not empty.",
+            f"{place} exists and holds data.",
+            "Give a new folder, or empty this one.",
+        )
+
+
+def _drop_others(folder: Path, keep: set[str]) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif str(path) not in keep:
+            path.unlink()

@@ -1,0 +1,265 @@
+"""Files as a source: which ones, cut into which ranges, and the records of a range.
+
+A file is read up to its size at listing. What it grew by since is reported; a file that became shorter fails the run.
+
+Order: files by name, ranges by place, records by offset; a part of the output keeps the order of its range.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from metl_gui.core.framing import SNIFF_BYTES, Framed, Framing, sniff, split, split_lines
+from metl_gui.engine.sources.compression import (
+    CHUNK_BYTES,
+    Codec,
+    chunks_of,
+    codec_of,
+    plain_bytes,
+    shrunken,
+    unreadable,
+)
+from metl_gui.errors import RunError
+
+MIN_RANGE_BYTES = 1 << 20
+MAX_RANGE_BYTES = 32 << 20
+_RANGES_WANTED = 64
+_BOM = b"\xef\xbb\xbf"
+_NOT_RECORDS = frozenset({".md", ".py", ".sql", ".csv", ".tsv", ".html", ".xlsx", ".parquet", ".yaml", ".yml", ".metl"})
+_AVRO = b"Obj\x01"
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """One file as it was listed.
+
+    Args:
+        name: how positions call it: its path below the source.
+        path: where it lies.
+        size_bytes: its size when it was listed.
+        framing: how its records follow each other, None until its bytes are read.
+    """
+
+    name: str
+    path: str
+    size_bytes: int
+    codec: Codec
+    framing: Framing | None = None
+
+
+class FileRange(msgspec.Struct, frozen=True):
+    """The records of a file that begin at ``start`` or later and before ``stop`` (bytes as they lie on disk)."""
+
+    file: int
+    start: int
+    stop: int
+
+
+class FileListing(msgspec.Struct, frozen=True):
+    """The files of a source, and what was left out of it."""
+
+    files: tuple[SourceFile, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes of all files as they lie on disk."""
+        return sum(file.size_bytes for file in self.files)
+
+
+def list_files(source: str) -> FileListing:
+    """List a file, a folder (with its subfolders) or a glob.
+
+    Raises:
+        RunError: nothing is there, nothing matches, or a file cannot be read.
+    """
+    root, paths = _matching(source)
+    kept = [path for path in paths if path == root or path.suffix.lower() not in _NOT_RECORDS]
+    left_out = tuple(sorted(path.relative_to(root).as_posix() for path in set(paths) - set(kept)))
+    if not kept:
+        facts = f"{source} holds only {', '.join(left_out[:5])}." if left_out else f"{source} holds no file."
+        raise RunError("The source is empty.", facts, "Choose a folder with JSON, JSON lines or packed JSON files.")
+    return FileListing(tuple(_listed(path, root) for path in sorted(kept)), left_out)
+
+
+def _matching(source: str) -> tuple[Path, list[Path]]:
+    """Return the folder that names are relative to (the file itself for a single file) and the files."""
+    path = Path(source).expanduser()
+    if path.is_file():
+        return path, [path]
+    if path.is_dir():
+        return path, list(_below(path))
+    if glob.has_magic(source):
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - pathlib takes no absolute pattern
+        files = [file for match in found for file in ([match] if match.is_file() else _below(match))]
+        if not files:
+            raise RunError("No file matches the source.", f"{source} matches nothing.", "Check the pattern.")
+        return _fixed_part(path), files
+    raise _missing(path)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise RunError(
+            "A source folder cannot be read.", f"{error.filename}: {error.strerror}.", "Check its permissions."
+        ) from error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        yield from (Path(place, name) for name in names if not name.startswith((".", "_")))
+
+
+def _fixed_part(pattern: Path) -> Path:
+    parts: list[str] = []
+    for part in pattern.parts[:-1]:
+        if glob.has_magic(part):
+            break
+        parts.append(part)
+    return Path(*parts) if parts else Path()
+
+
+def _missing(path: Path) -> RunError:
+    there = path.parent
+    names = [entry.name for entry in there.iterdir()] if there.is_dir() else []
+    close = difflib.get_close_matches(path.name, names, n=1)
+    hint = f"Did you mean {there / close[0]}?" if close else "Give a file, a folder or a glob that exists."
+    return RunError("The source does not exist.", f"There is no {path}.", hint)
+
+
+def _listed(path: Path, root: Path) -> SourceFile:
+    name = path.name if path == root else path.relative_to(root).as_posix()
+    try:
+        size_bytes = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise unreadable(str(path), error) from error
+    if head.startswith(_AVRO):
+        raise RunError(
+            "Avro files cannot be read yet.",
+            f"{path} is an Avro container.",
+            "Leave it out of the source, or convert it to JSON lines.",
+        )
+    return SourceFile(name, str(path.resolve()), size_bytes, codec_of(head))
+
+
+def cut_ranges(listing: FileListing, limit: int | None = None) -> tuple[list[SourceFile], list[list[FileRange]]]:
+    """Cut the files into the ranges of tasks.
+
+    Plain JSON lines are cut by bytes; any other file is one task. With a limit everything is one task, which stops
+    when it has read enough.
+
+    Returns:
+        The files with their framing where it had to be told, and the ranges of each task.
+    """
+    if limit is not None:
+        return list(listing.files), [[FileRange(i, 0, file.size_bytes) for i, file in enumerate(listing.files)]]
+    step = min(max(listing.bytes_total // _RANGES_WANTED, MIN_RANGE_BYTES), MAX_RANGE_BYTES)
+    files: list[SourceFile] = []
+    tasks: list[list[FileRange]] = []
+    for index, listed in enumerate(listing.files):
+        file = _with_framing(listed) if listed.codec is Codec.PLAIN and listed.size_bytes > step else listed
+        files.append(file)
+        size = file.size_bytes
+        width = step if file.framing is Framing.LINES else max(size, 1)
+        tasks.extend([FileRange(index, start, min(start + width, size))] for start in range(0, size, width))
+    return files, tasks
+
+
+def _with_framing(file: SourceFile) -> SourceFile:
+    with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
+        return msgspec.structs.replace(file, framing=sniff(stream.read(SNIFF_BYTES)))
+
+
+def read_ranges(
+    files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
+) -> Iterator[tuple[int, Framed]]:
+    """Yield the records of some ranges, each with the index of its file.
+
+    Raises:
+        RunError: a file cannot be read to the end that it had when it was listed.
+    """
+    left = limit
+    for piece in ranges:
+        for record in read_range(files[piece.file], piece.start, piece.stop):
+            if left is not None:
+                if not left:
+                    return
+                left -= 1
+            yield piece.file, record
+
+
+def read_range(file: SourceFile, start: int, stop: int) -> Iterator[Framed]:
+    """Yield the records that begin in one range of a file."""
+    with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
+        if start == 0 and stop == file.size_bytes:
+            yield from split(chunks_of(stream), file.framing)
+        else:
+            yield from _lines_between(stream, start, stop)
+
+
+def _lines_between(stream: IO[bytes], start: int, stop: int) -> Iterator[Framed]:
+    first = _first_line(stream, start, stop)
+    if first is None:
+        return
+    stream.seek(first)
+    yield from split_lines(_to_line_end(stream, first, stop), first)
+
+
+def _first_line(stream: IO[bytes], start: int, stop: int) -> int | None:
+    """Return where the first line of a range begins, None when no line begins in it."""
+    if start == 0:
+        return len(_BOM) if stream.read(len(_BOM)) == _BOM else 0
+    place = start - 1
+    stream.seek(place)
+    while place < stop - 1:
+        chunk = stream.read(min(CHUNK_BYTES, stop - 1 - place))
+        if not chunk:
+            return None
+        found = chunk.find(b"\n")
+        if found >= 0:
+            return place + found + 1
+        place += len(chunk)
+    return None
+
+
+def _to_line_end(stream: IO[bytes], place: int, stop: int) -> Iterator[bytes]:
+    """Yield the bytes up to the end of the line that crosses ``stop``."""
+    chunk = b"\n"
+    while place < stop:
+        chunk = stream.read(min(CHUNK_BYTES, stop - place))
+        if not chunk:
+            return
+        place += len(chunk)
+        yield chunk
+    while not chunk.endswith(b"\n"):
+        chunk = stream.readline(CHUNK_BYTES)
+        if not chunk:
+            return
+        yield chunk
+
+
+def growth_problems(files: Iterable[SourceFile]) -> tuple[str, ...]:
+    """Say which files grew since they were listed.
+
+    Raises:
+        RunError: a file is gone or shorter than it was.
+    """
+    problems: list[str] = []
+    for file in files:
+        try:
+            now = Path(file.path).stat().st_size
+        except OSError as error:
+            raise unreadable(file.path, error) from error
+        if now < file.size_bytes:
+            raise shrunken(file.path, file.size_bytes, now)
+        if now > file.size_bytes:
+            grown = now - file.size_bytes
+            problems.append(f"{file.name} grew by {grown:,} bytes during the run; they were not read.")
+    return tuple(problems)

@@ -6,8 +6,9 @@ Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from metl_gui.core.blocks import Verdict
 from metl_gui.core.document import Document
@@ -26,6 +27,9 @@ from metl_gui.workbench.addresses import (
     known_block_name,
 )
 from metl_gui.workbench.session import Door, Workbench
+
+Refused: TypeAlias = AbstractSet[tuple[int, str, str]]
+"""Refused proposals: schema id, lost path, candidate path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +131,20 @@ class Decision:
         return {"state": self.state, "title": self.title, "decided": self.decided, "needs_review": self.left}
 
 
-def review_list(document: Document) -> ReviewList:
-    """List what waits for a decision: postponed items last, else by schema, version and entity."""
-    entries = [entry(document, item) for item in review_items(document)]
+def review_list(document: Document, refused: Refused = frozenset()) -> ReviewList:
+    """List what waits for a decision: postponed items last, else by schema, version and entity.
+
+    Args:
+        document: the state to look at.
+        refused: proposals not to make again (``workbench.refused_proposals()``).
+    """
+    entries = [entry(document, item, refused) for item in review_items(document)]
     return ReviewList(document.state, tuple(sorted(entries, key=lambda item: item.postponed)))
 
 
-def entry(document: Document, item: ReviewItem) -> ReviewEntry:
+def entry(document: Document, item: ReviewItem, refused: Refused = frozenset()) -> ReviewEntry:
     """Put a review item into names."""
+    schema_id = document.extraction.version(item.key[0]).schema_id
     block = item.block
     lost = tuple(LostElement(ElementName(loss.from_path, loss.to_path), loss.reason) for loss in item.losses)
     return ReviewEntry(
@@ -146,7 +156,7 @@ def entry(document: Document, item: ReviewItem) -> ReviewEntry:
         lost,
         item.new_attributes,
         item.type_changes,
-        proposals(document, block),
+        tuple(p for p in proposals(document, block) if (schema_id, p.lost, p.candidate) not in refused),
         tuple(known_block_name(document, key) for key in item.chain),
         block.postponed,
         block.comment,
@@ -225,6 +235,16 @@ def postpone(workbench: Workbench, block: str, comment: str = "", door: Door = D
         EditError: the block is not known.
     """
     return _decide(workbench, [Postpone(find_block(workbench.document, block), comment)], "", door)
+
+
+def refuse_proposal(workbench: Workbench, block: str, lost: str, candidate: str) -> None:
+    """Remember that a lost attribute was not renamed to a candidate; it is not proposed again.
+
+    Raises:
+        EditError: the block is not known.
+    """
+    version = workbench.document.extraction.version(find_block(workbench.document, block)[0])
+    workbench.refuse_proposal(version.schema_id, lost, candidate)
 
 
 def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: Door) -> Decision:

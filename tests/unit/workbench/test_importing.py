@@ -1,0 +1,122 @@
+"""Schemas in: what is added, unchanged, refused, and what now needs review."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.nodes import Side
+from metl_gui.errors import RunCancelled, SchemaError
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.workbench.session import Workbench
+
+
+def write_schema(folder: Path, title: str, label: str, *names: str) -> Path:
+    """Write a JSON Schema of optional strings."""
+    path = folder / title / f"{label}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    properties = {name: {"type": "string"} for name in names}
+    document: dict[str, Any] = {"title": title, "type": "object", "properties": properties}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Any:
+    with Workbench.create(tmp_path / "empty.metl") as opened:
+        yield opened
+
+
+def test_versions_of_a_folder_are_added_in_their_order_whatever_the_files_are_called(
+    empty: Workbench, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    write_schema(folder, "rate", "1.10.0", "a", "b", "c")
+    write_schema(folder, "rate", "1.9.0", "a", "b")
+    result = import_sources(empty, Side.CDM, [folder])
+    assert [(added.version, added.attributes) for added in result.added] == [("1.9.0", 2), ("1.10.0", 3)]
+    assert result.state == 2
+    assert result.as_json()["blocks"] == {"same": 0, "smaller": 0, "emptied": 0, "first": 1}
+    assert result.as_json()["added"][0]["tree"] == "cdm"
+
+
+def test_an_import_is_one_undo_step(empty: Workbench, tmp_path: Path) -> None:
+    before = state_hash(empty.document)
+    write_schema(tmp_path / "in", "rate", "1", "a")
+    write_schema(tmp_path / "in", "fee", "1", "a")
+    import_sources(empty, Side.CDM, [tmp_path / "in"])
+    empty.undo()
+    assert state_hash(empty.document) == before
+
+
+def test_what_is_there_already_is_unchanged_and_gets_the_new_label(empty: Workbench, tmp_path: Path) -> None:
+    write_schema(tmp_path / "in", "rate", "1.0.0", "a")
+    write_schema(tmp_path / "other", "rate", "2.0.0", "a")
+    import_sources(empty, Side.CDM, [tmp_path / "in"])
+    again = import_sources(empty, Side.CDM, [tmp_path / "other"])
+    assert (again.added, [version.version for version in again.unchanged]) == ((), ["1.0.0"])
+    rate = empty.document.cdm.named("rate")
+    assert rate is not None
+    assert empty.document.cdm.versions(rate.id)[0].labels == ("1.0.0", "2.0.0")
+    third = import_sources(empty, Side.CDM, [tmp_path / "in"])
+    assert third.state == again.state
+
+
+def test_one_label_with_two_contents_is_refused_and_the_rest_goes_in(empty: Workbench, tmp_path: Path) -> None:
+    write_schema(tmp_path / "in", "rate", "1.0.0", "a")
+    import_sources(empty, Side.CDM, [tmp_path / "in"])
+    clash = write_schema(tmp_path / "other", "rate", "1.0.0", "b")
+    write_schema(tmp_path / "other", "fee", "1.0.0", "b")
+    result = import_sources(empty, Side.CDM, [tmp_path / "other"])
+    assert [added.name for added in result.added] == ["fee"]
+    assert [refusal.source for refusal in result.refused] == [str(clash)]
+    assert "another content" in result.refused[0].reason
+    assert not result.is_all_refused
+
+
+def test_registry_addresses_and_missing_files_are_refused_by_name(empty: Workbench, tmp_path: Path) -> None:
+    result = import_sources(empty, Side.EXTRACTION, ["https://registry.example/apis", tmp_path / "nothing.json"])
+    assert result.is_all_refused
+    assert len(result.refused) == 2
+    assert empty.document.state == 0
+
+
+def test_an_unknown_format_raises_before_anything_is_read(empty: Workbench, tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="no format"):
+        import_sources(empty, Side.CDM, [tmp_path], "avrro")
+
+
+def test_a_cancelled_import_goes_on_when_it_is_run_again(empty: Workbench, tmp_path: Path) -> None:
+    for number in range(1, 6):
+        write_schema(tmp_path / "in", f"entity{number}", "1", "a")
+    seen: list[Progress] = []
+    watch = Watch(seen.append, lambda: len(seen) >= 4)
+    with pytest.raises(RunCancelled):
+        import_sources(empty, Side.CDM, [tmp_path / "in"], watch=watch)
+    half = empty.document.state
+    assert 0 < half < 5
+    result = import_sources(empty, Side.CDM, [tmp_path / "in"])
+    assert (len(result.unchanged), len(result.added), result.state) == (half, 5 - half, 5)
+
+
+def test_the_sample_is_imported_whole_and_its_waiting_version_shrinks_two_blocks(
+    empty: Workbench,
+) -> None:
+    fx = sample_projects() / "fx"
+    cdm = import_sources(empty, Side.CDM, [fx / "cdm"])
+    schemas = import_sources(empty, Side.EXTRACTION, [fx / "schemas"])
+    assert (len(cdm.added), cdm.refused) == (12, ())
+    assert schemas.refused == ()
+    assert len({added.name for added in schemas.added}) == 15
+    orders = empty.document.extraction.named("fx.payments.orders")
+    assert orders is not None
+    assert [version.label for version in empty.document.extraction.versions(orders.id)] == ["1", "2", "3", "4"]
+    newest = empty.document.extraction.newest(orders.id)
+    assert newest is not None
+    assert newest.key == ("id",)

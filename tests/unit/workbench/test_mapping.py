@@ -1,0 +1,157 @@
+"""The mapping table: elements in, conflicts by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.errors import SchemaError
+from metl_gui.workbench.mapping import MapMode, import_mapping
+from metl_gui.workbench.searching import forward
+from metl_gui.workbench.session import Workbench
+
+from .conftest import declare, write_table
+
+
+def test_a_table_is_one_state_and_one_undo_step(workbench: Workbench, tmp_path: Path) -> None:
+    empty = state_hash(workbench.document)
+    table = write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id", "fx.pay.orders,1,amount,refund,1,amount")
+    result = import_mapping(workbench, table)
+    assert result.as_json() == {
+        "state": 5,
+        "set": 2,
+        "unchanged": 0,
+        "conflicts": [],
+        "dropped": [],
+        "dry_run": False,
+    }
+    assert workbench.undo_title() == "Map 2 elements from mapping.csv"
+    workbench.undo()
+    assert state_hash(workbench.document) == empty
+
+
+def test_what_is_set_already_is_counted_and_makes_no_state(mapped: Workbench, tmp_path: Path) -> None:
+    again = import_mapping(mapped, tmp_path / "mapping.csv")
+    assert (again.state, again.set, again.unchanged) == (5, 0, 6)
+
+
+def test_unknown_names_are_listed_with_lines_and_near_names(workbench: Workbench, tmp_path: Path) -> None:
+    table = write_table(
+        tmp_path,
+        "fx.pay.orders,1,id,payment,1,payment_id",
+        "fx.pay.order,1,id,payment,1,payment_id",
+        "fx.pay.orders,7,id,payment,1,payment_id",
+        "fx.pay.orders,1,idd,payment,1,payment_id",
+        "fx.pay.orders,1,id,paymant,1,payment_id",
+        "fx.pay.orders,1,id,payment,1,payer",
+        "fx.pay.orders,1,,payment,1,payer_id",
+    )
+    result = import_mapping(workbench, table)
+    assert not result.is_written
+    assert workbench.document.state == 4
+    assert [conflict.line for conflict in result.conflicts] == [3, 4, 5, 6, 7, 8]
+    reasons = [conflict.reason for conflict in result.conflicts]
+    assert "Did you mean fx.pay.orders" in reasons[0]
+    assert "It has 1" in reasons[1]
+    assert "Did you mean id" in reasons[2]
+    assert "Did you mean payment" in reasons[3]
+    assert "Did you mean payer_id" in reasons[4]
+    assert "attribute is empty" in reasons[5]
+
+
+def test_every_line_of_a_block_that_is_not_1_to_1_is_named(mapped: Workbench, tmp_path: Path) -> None:
+    table = write_table(
+        tmp_path,
+        "fx.pay,1,id,refund,1,refund_id",
+        "fx.pay,1,orders,refund,1,refund_id",
+        "fx.pay.orders,1,legacy,refund,1,amount",
+        name="second.csv",
+    )
+    result = import_mapping(mapped, table)
+    assert [conflict.line for conflict in result.conflicts] == [2, 3, 4]
+    assert "orders to refund_id (line 3)" in result.conflicts[0].reason
+    assert "amount to amount (the project)" in result.conflicts[2].reason
+    assert mapped.document.state == 5
+    assert result.set == 0
+
+
+def test_taking_the_proposal_keeps_the_largest_part_and_names_what_it_dropped(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    table = write_table(
+        tmp_path,
+        "fx.pay.orders,1,id,payment,1,payment_id",
+        "fx.pay.orders,1,customer_id,payment,1,payment_id",
+        "fx.pay.orders,1,customer_id,payment,1,payer_id",
+    )
+    result = import_mapping(workbench, table, take_proposal=True)
+    assert result.is_written
+    assert (result.set, [dropped.line for dropped in result.dropped]) == (2, [3])
+    assert len(forward(workbench.document, "fx.pay.orders").results) == 2
+
+
+def test_replace_makes_the_named_blocks_equal_to_the_table(mapped: Workbench, tmp_path: Path) -> None:
+    table = write_table(tmp_path, "fx.pay.orders,1,customer_id,payment,1,payment_id", name="second.csv")
+    result = import_mapping(mapped, table, MapMode.REPLACE)
+    assert (result.set, result.unchanged) == (5, 0)
+    left = [(a.block.entity, a.element.from_path) for a in forward(mapped.document, "fx.pay.orders").results]
+    assert sorted(left) == [("payment", "customer_id"), ("refund", "amount"), ("refund", "id")]
+
+
+def test_unset_clears_the_listed_elements(mapped: Workbench, tmp_path: Path) -> None:
+    table = write_table(
+        tmp_path,
+        "fx.pay.orders,1,id,payment,1,payment_id",
+        "fx.pay.orders,1,legacy,refund,1,amount",
+        name="second.csv",
+    )
+    result = import_mapping(mapped, table, MapMode.UNSET)
+    assert (result.set, result.unchanged) == (1, 1)
+    assert len(forward(mapped.document, "fx.pay.orders").results) == 5
+
+
+def test_a_dry_run_counts_and_writes_nothing(workbench: Workbench, tmp_path: Path) -> None:
+    table = write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id")
+    result = import_mapping(workbench, table, dry_run=True)
+    assert (result.set, result.state, result.is_written) == (1, 4, False)
+    assert workbench.document.matrix.ones == 0
+
+
+def test_an_older_entity_version_is_a_conflict_that_names_the_newest(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "channel")))
+    table = write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id")
+    (conflict,) = import_mapping(workbench, table).conflicts
+    assert conflict.line == 2
+    assert "version 2" in conflict.reason
+
+
+def test_a_status_column_can_leave_a_block_unconfirmed(workbench: Workbench, tmp_path: Path) -> None:
+    table = tmp_path / "status.csv"
+    table.write_text(
+        "schema;schema_version;attribute;entity;entity_version;cdm_attribute;status\n"
+        "fx.pay.orders;1;id;payment;1;payment_id;unconfirmed\n"
+        "fx.pay.orders;1;id;refund;1;refund_id;sure\n",
+        encoding="utf-8-sig",
+    )
+    (conflict,) = import_mapping(workbench, table).conflicts
+    assert conflict.line == 3
+    assert "confirmed" in conflict.reason
+    table.write_text(table.read_text(encoding="utf-8-sig").replace("sure", ""), encoding="utf-8")
+    import_mapping(workbench, table)
+    statuses = {a.block.entity: a.status for a in forward(workbench.document, "fx.pay.orders").results}
+    assert statuses == {"payment": Status.UNCONFIRMED, "refund": Status.CONFIRMED}
+
+
+def test_a_table_that_is_none_raises_and_writes_nothing(workbench: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"schema,schema_version\xff\n")
+    with pytest.raises(SchemaError, match="UTF-8"):
+        import_mapping(workbench, path)
+    with pytest.raises(SchemaError):
+        import_mapping(workbench, tmp_path / "missing.csv")
+    assert workbench.document.state == 4

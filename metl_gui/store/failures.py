@@ -90,9 +90,7 @@ def _of_sqlite(path: Path, error: sqlite3.Error) -> ProjectError:
         return not_a_project(path, "Its content is not that of a database.")
     if code == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
         return ProjectError(
-            f"This is too large for one edit of {path.name}.",
-            f"{error}.",
-            "Do it in smaller parts; nothing was changed.",
+            f"This edit is too large for {path.name}.", f"{error}.", "Do it in smaller parts; nothing was changed."
         )
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return ProjectError(

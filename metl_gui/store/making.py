@@ -11,7 +11,8 @@ from pathlib import Path
 from metl_gui.errors import ProjectError
 from metl_gui.store import lease
 from metl_gui.store.connection import connect, connect_new, writing
-from metl_gui.store.tables import VERSION, file_version, make_tables, migrate
+from metl_gui.store.failures import damaged
+from metl_gui.store.tables import MIGRATIONS, VERSION, file_version, make_tables, migrate
 
 SUFFIX = ".metl"
 
@@ -49,13 +50,15 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
         The backup, ``None`` when nothing had to be done.
 
     Raises:
-        ProjectError: the file is of a newer version than this program.
+        ProjectError: the file is of a newer version than this program, or somebody edits it.
     """
     found = file_version(connection)
     if found > VERSION:
         raise newer(path, found)
     if found == VERSION:
         return None
+    if any(version not in MIGRATIONS for version in range(found, VERSION)):
+        raise damaged(path, f"It says that it has version {found}, which never was")
     with writing(connection):
         lease.refuse_if_held(connection)
         backup = _back_up(path, found)

@@ -1,0 +1,27 @@
+"""What a document holds, as a dict of parts that can be compared and hashed."""
+
+from __future__ import annotations
+
+import hashlib
+
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+
+Parts = dict[tuple[object, ...], object]
+
+
+def parts(document: Document) -> Parts:
+    """List every schema, version and block of a document, both counters of ids and the number of the state."""
+    found: Parts = {("state",): document.state}
+    for side in Side:
+        found["ids", side] = document.ids(side)
+        found.update({("schema", side, schema.id): schema for schema in document.tree(side).schemas()})
+        found.update({("version", side, version.id): version for version in document.tree(side).all_versions()})
+    found.update({("block", block.key): block for block in document.matrix.blocks()})
+    return found
+
+
+def digest(document: Document) -> str:
+    """Hash all parts of a document, ids included."""
+    lines = sorted(f"{key!r} {value!r}" for key, value in parts(document).items())
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,180 @@
+"""The theme: tokens of ``resources/themes/*.toml`` as palette, style sheet, and colours of charts and matrix.
+
+Source: look.md (tokens). Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the
+repaint that Qt sends anyway.
+"""
+
+from __future__ import annotations
+
+import string
+import tomllib
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.packaged import resources
+from metl_gui.ui.contrast import contrast, mixed
+
+SMALL = 0.92
+"""Size of secondary text as a share of the system font."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The tokens of one theme, under the names of look.md."""
+
+    name: str
+    dark: bool
+    ramp_end: float
+    bg: QColor
+    panel: QColor
+    line: QColor
+    band: QColor
+    grid: QColor
+    text: QColor
+    dim: QColor
+    faint: QColor
+    accent: QColor
+    accentbg: QColor
+    sel: QColor
+    review: QColor
+    reviewbg: QColor
+    reviewmark: QColor
+    good: QColor
+    goodbg: QColor
+    bad: QColor
+    badbg: QColor
+
+    def tint(self, share: float) -> QColor:
+        """Colour of a tile of which a share of 0 to 1 is mapped."""
+        return mixed(self.panel, self.accent, self.ramp_end * (0.12 + 0.88 * min(max(share, 0.0), 1.0)))
+
+    def on_tint(self, tint: QColor) -> QColor:
+        """Colour of words on a tile: whichever of text and panel contrasts more."""
+        return max(self.text, self.panel, key=lambda colour: contrast(colour, tint))
+
+    @property
+    def review_outline(self) -> tuple[QColor, float]:
+        """Colour and width of the outline of what needs review."""
+        return (self.reviewmark, 1.6) if self.dark else (self.review, 2.0)
+
+    @property
+    def chart(self) -> dict[str, QColor]:
+        """Colours of the chart's lines."""
+        return {"in": self.accent, "mapped": self.good, "filtered": self.dim, "set_aside": self.reviewmark}
+
+    def pill(self, kind: str) -> tuple[QColor, QColor]:
+        """Surface and text of a pill: ``review``, ``good``, ``bad``, ``accent`` or ``plain``."""
+        pairs = {
+            "review": (self.reviewbg, self.review),
+            "good": (self.goodbg, self.good),
+            "bad": (self.badbg, self.bad),
+            "accent": (self.accentbg, self.accent),
+        }
+        return pairs.get(kind, (self.band, self.dim))
+
+
+@cache
+def load(name: str) -> Theme:
+    """Read the tokens of the theme ``light`` or ``dark``."""
+    values = tomllib.loads((resources() / "themes" / f"{name}.toml").read_text("utf-8"))
+    plain = ("name", "dark", "ramp_end")
+    tokens: dict[str, Any] = {name: value if name in plain else QColor(value) for name, value in values.items()}
+    return Theme(**tokens)
+
+
+_current: list[Theme] = []
+
+
+def current() -> Theme:
+    """Return the theme that was applied last, the light one when none was."""
+    return _current[-1] if _current else load("light")
+
+
+def system_theme_name() -> str:
+    """Tell which of the two themes the system asks for."""
+    hints = QGuiApplication.styleHints()
+    return "dark" if hints.colorScheme() == Qt.ColorScheme.Dark else "light"
+
+
+def apply(app: QApplication, theme: Theme) -> None:
+    """Dress the application in a theme."""
+    _current[:] = [theme]
+    app.setStyle("Fusion")
+    app.setPalette(palette(theme))
+    app.setStyleSheet(style_sheet(theme, app.font()))
+
+
+def palette(theme: Theme) -> QPalette:
+    """Turn tokens into Qt's palette, for what the style sheet does not reach."""
+    roles = QPalette.ColorRole
+    made = QPalette()
+    for role, colour in {
+        roles.Window: theme.bg,
+        roles.WindowText: theme.text,
+        roles.Base: theme.panel,
+        roles.AlternateBase: theme.band,
+        roles.Text: theme.text,
+        roles.PlaceholderText: theme.faint,
+        roles.Button: theme.panel,
+        roles.ButtonText: theme.text,
+        roles.BrightText: theme.bad,
+        roles.Highlight: theme.sel,
+        roles.HighlightedText: theme.text,
+        roles.Link: theme.accent,
+        roles.ToolTipBase: theme.panel,
+        roles.ToolTipText: theme.text,
+        roles.Light: theme.line,
+        roles.Midlight: theme.line,
+        roles.Mid: theme.line,
+        roles.Dark: theme.line,
+        roles.Accent: theme.accent,
+    }.items():
+        made.setColor(role, colour)
+    for role in (roles.Text, roles.WindowText, roles.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, role, theme.faint)
+    return made
+
+
+def style_sheet(theme: Theme, font: QFont) -> str:
+    """Fill the style sheet with the tokens and with sizes that follow the system font."""
+    size = font.pointSizeF() if font.pointSizeF() > 0 else font.pixelSize() * 0.75
+    tokens = {f.name: getattr(theme, f.name) for f in fields(Theme)}
+    names = {name: value.name() for name, value in tokens.items() if isinstance(value, QColor)}
+    names |= {"small": f"{size * SMALL:.2f}", "title": f"{size * 1.28:.2f}", "figure": f"{size * 1.6:.2f}"}
+    names["mono"] = mono().family()
+    return string.Template((resources() / "themes" / "window.qss").read_text("utf-8")).substitute(names)
+
+
+def small(bold: bool = False) -> QFont:
+    """Return the font of secondary text."""
+    return scaled(SMALL, bold)
+
+
+def scaled(factor: float, bold: bool = False) -> QFont:
+    """Return the application's font at a share of its size."""
+    font = QFont(QApplication.font())
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * factor)
+    else:
+        font.setPixelSize(round(font.pixelSize() * factor))
+    font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    return font
+
+
+def mono() -> QFont:
+    """Return the system's monospaced font at the size of secondary text."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    reference = small()
+    if reference.pointSizeF() > 0:
+        font.setPointSizeF(reference.pointSizeF())
+    return font
+
+
+def text_width(text: str, font: QFont) -> float:
+    """Measure a text in pixels."""
+    return QFontMetricsF(font).horizontalAdvance(text)

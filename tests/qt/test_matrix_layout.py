@@ -1,0 +1,147 @@
+"""The layout of the plane: gaps, levels, camera; and what the content counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.blocks import Status
+from metl_gui.ui.matrix.axis import Level, columns_of, rows_of
+from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
+from metl_gui.ui.matrix.content import content_of
+from metl_gui.ui.matrix.gestures import Press
+from tests.qt.random_documents import some_document
+
+DOCUMENT = some_document()
+CONTENT = content_of(DOCUMENT)
+FRAMES = st.builds(Frame, st.floats(1, 5000), st.floats(1, 5000), st.floats(50, 3000), st.floats(50, 3000))
+CAMERAS = st.builds(
+    Camera, st.floats(-100, 5000), st.floats(-100, 5000), st.floats(0.01, WIDEST_CELL), st.floats(0.01, TALLEST_CELL)
+)
+
+
+def test_every_attribute_of_every_version_has_one_column() -> None:
+    expected = {a.id for v in DOCUMENT.extraction.all_versions() for a in v.attributes}
+    assert set(CONTENT.columns.spans(Level.ATTRIBUTE).ids.tolist()) == expected
+
+
+def test_gaps_are_wider_between_groups_than_between_schemas_than_between_versions() -> None:
+    axis = columns_of(DOCUMENT.extraction)
+    versions = axis.spans(Level.VERSION)
+    gaps = np.round(versions.begin[1:] - versions.end[:-1], 6)
+    schema = axis.spans(Level.SCHEMA).parent_of(versions)
+    group = axis.spans(Level.GROUP).parent_of(versions)
+    same_schema, same_group = schema[1:] == schema[:-1], group[1:] == group[:-1]
+    assert set(gaps[same_schema].tolist()) == {0.4}
+    assert set(gaps[same_group & ~same_schema].tolist()) == {0.8}
+    assert set(gaps[~same_group].tolist()) == {1.6}
+
+
+def test_an_entity_under_the_default_policy_has_rows_for_its_newest_version_only() -> None:
+    axis = rows_of(DOCUMENT.cdm)
+    assert [v.id for v in axis.versions] == [e.version_ids[-1] for e in axis.schemas]
+
+
+def test_a_place_in_a_gap_belongs_to_no_version() -> None:
+    versions = CONTENT.columns.spans(Level.VERSION)
+    assert versions.at(float(versions.end[0]) + 0.1) is None
+    assert versions.at(float(versions.begin[1]) + 0.1) == 1
+
+
+def test_items_within_a_stretch_are_those_that_touch_it() -> None:
+    spans = CONTENT.columns.spans(Level.VERSION)
+    seen = spans.within(10.0, 40.0)
+    touching = [i for i in range(len(spans)) if spans.end[i] > 10.0 and spans.begin[i] < 40.0]
+    assert list(seen) == touching
+
+
+def test_the_counts_of_every_pair_of_levels_add_up_to_the_elements_of_the_matrix() -> None:
+    for level_x in Level:
+        for level_y in Level:
+            assert int(CONTENT.counts(level_x, level_y).elements.sum()) == DOCUMENT.matrix.ones
+
+
+def test_tiles_count_every_block_that_waits() -> None:
+    waiting = len(DOCUMENT.matrix.waiting())
+    assert int(CONTENT.counts(Level.SCHEMA, Level.SCHEMA).waiting.sum()) == waiting > 0
+
+
+def test_a_tile_of_blocks_without_elements_has_no_share() -> None:
+    counts = CONTENT.counts(Level.VERSION, Level.VERSION)
+    assert counts.share[counts.elements == 0].sum() == 0
+    assert counts.share.max() <= 1.0
+
+
+def test_cells_name_the_block_they_lie_in() -> None:
+    block = next(b for b in DOCUMENT.matrix.blocks() if b.elements and b.status is not Status.RETIRED)
+    element = block.elements[0]
+    column, row = CONTENT.columns.position[element.p], CONTENT.rows.position[element.q]
+    assert CONTENT.key_at(column, row) == block.key
+    assert CONTENT.element_at(column, row) is not None
+    assert CONTENT.element_at(column, (row + 1) % len(CONTENT.rows.position)) is None or len(block.elements) > 1
+
+
+@given(FRAMES, CAMERAS, st.floats(0.2, 5), st.floats(0, 1), st.floats(0, 1))
+def test_zooming_never_leaves_the_bounds_of_an_axis(
+    frame: Frame, camera: Camera, factor: float, x: float, y: float
+) -> None:
+    zoomed = camera.zoomed(frame, factor, factor, (x * frame.width, y * frame.height))
+    assert frame.least_x <= zoomed.scale_x <= WIDEST_CELL
+    assert frame.least_y <= zoomed.scale_y <= TALLEST_CELL
+
+
+def test_the_place_under_the_pointer_stays_when_zooming_in_the_middle_of_a_large_plane() -> None:
+    frame = Frame(10_000, 10_000, 1000, 600)
+    camera = looking_at(frame, (4000, 4000, 4100, 4100))
+    before = camera.on_plane(300, 200)
+    after = camera.zoomed(frame, 1.4, 1.4, (300, 200)).on_plane(300, 200)
+    assert np.allclose(before, after)
+
+
+@given(FRAMES)
+def test_fitting_shows_the_whole_plane(frame: Frame) -> None:
+    camera = fitted(frame)
+    right, bottom = camera.on_screen(frame.columns, frame.rows)
+    is_wide, is_tall = camera.scale_x < WIDEST_CELL, camera.scale_y < TALLEST_CELL
+    assert right <= frame.width + 1e-6 or not is_wide
+    assert bottom <= frame.height + 1e-6 or not is_tall
+
+
+@given(FRAMES, CAMERAS, st.floats(-9000, 9000), st.floats(-9000, 9000))
+def test_panning_there_and_back_stays_on_the_plane(frame: Frame, camera: Camera, dx: float, dy: float) -> None:
+    held = camera.zoomed(frame, 1, 1, (0, 0))
+    panned = held.panned(frame, dx, dy)
+    left, top = panned.on_screen(0, 0)
+    right, bottom = panned.on_screen(frame.columns, frame.rows)
+    assert left < frame.width
+    assert top < frame.height
+    assert right > 0
+    assert bottom > 0
+
+
+def test_the_level_is_the_finest_whose_items_are_fourteen_pixels_or_more() -> None:
+    axis = CONTENT.columns
+    assert level_at(axis, 14.0) is Level.ATTRIBUTE
+    assert level_at(axis, 13.9) is Level.VERSION
+    median = axis.spans(Level.VERSION).median_length
+    assert level_at(axis, 14.0 / median - 0.001) is Level.SCHEMA
+    assert level_at(axis, 0.001) is None
+
+
+def test_a_press_is_a_click_until_it_moved_six_pixels() -> None:
+    press = Press(10, 10)
+    assert press.move(15, 10) is None
+    assert press.release() is not None
+    dragged = Press(10, 10)
+    pan = dragged.move(17, 10)
+    assert pan is not None
+    assert (pan.dx, pan.dy) == (7, 0)
+    assert dragged.release() is None
+
+
+def test_an_abandoned_press_means_nothing() -> None:
+    press = Press(10, 10)
+    press.abandon()
+    assert press.move(100, 100) is None
+    assert press.release() is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from metl_gui.cli.output import Output
 
@@ -42,7 +42,7 @@ class Commands:
             allow_abbrev=False,
         )
         common_options(parser, json=argparse.SUPPRESS, debug=argparse.SUPPRESS)
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, parser=parser)
         return parser
 
 
@@ -59,3 +59,9 @@ def common_options(parser: argparse.ArgumentParser, json: Any, debug: Any) -> No
 def add_project(parser: argparse.ArgumentParser) -> None:
     """Add the project file that nearly every command works on."""
     parser.add_argument("project", metavar="PROJECT", help="the project file, NAME.metl")
+
+
+def wrong_usage(arguments: argparse.Namespace, message: str) -> NoReturn:
+    """End with exit code 2, the command's usage and a message."""
+    parser: argparse.ArgumentParser = arguments.parser
+    parser.error(message)

@@ -1,0 +1,165 @@
+"""The commands about the matrix: ``map``, ``search``, ``check`` and ``export``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import AT_FAULT, DONE, FOUND, Commands, add_project, wrong_usage
+from metl_gui.cli.output import Output
+from metl_gui.errors import UserError
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.mapping import MapMode, MapResult
+    from metl_gui.workbench.searching import Answers, VersionProgression
+
+
+def register(commands: Commands) -> None:
+    """Add ``map``, ``search``, ``check`` and ``export``."""
+    _register_map(commands)
+    search = commands.add("search", run_search, "ask what feeds an entity, what a schema feeds, how that changed")
+    add_project(search)
+    question = search.add_mutually_exclusive_group(required=True)
+    question.add_argument("--reverse", metavar="ENTITY[.ATTRIBUTE]", help="what feeds it, in every version")
+    question.add_argument("--forward", metavar="SCHEMA[.ATTRIBUTE]", help="what it feeds")
+    question.add_argument("--versions", metavar="SCHEMA", help="how its mapping changed from version to version")
+    check = commands.add("check", run_check, "find what is wrong or doubtful in a project", "Ends with 3 if it does.")
+    add_project(check)
+    export = commands.add("export", run_export, "write the matrix for pipelines and spreadsheets")
+    add_project(export)
+    export.add_argument("--format", required=True, help="json, dusb or csv")
+    export.add_argument("-o", "--output", required=True, metavar="PATH", type=Path, help="the file to write")
+    export.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
+
+
+def _register_map(commands: Commands) -> None:
+    parser = commands.add(
+        "map",
+        run_map,
+        "set the elements that a CSV file lists",
+        "The header is schema,schema_version,attribute,entity,entity_version,cdm_attribute; status,comment may follow. "
+        "Every conflict is listed with its line, and nothing is written while there is one.",
+    )
+    add_project(parser)
+    parser.add_argument("--csv", required=True, metavar="FILE", type=Path, help="the mapping table")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--replace", action="store_true", help="make the named blocks equal to the table")
+    mode.add_argument("--unset", action="store_true", help="clear the listed elements instead of setting them")
+    parser.add_argument(
+        "--take-proposal", action="store_true", help="keep the largest 1:1 part of a block that is not 1:1"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
+
+
+def run_map(arguments: argparse.Namespace, out: Output) -> int:
+    """Bring a mapping table into the matrix."""
+    from metl_gui.workbench.mapping import import_mapping
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
+        done = import_mapping(
+            workbench,
+            arguments.csv,
+            _mode(arguments),
+            take_proposal=arguments.take_proposal,
+            dry_run=arguments.dry_run,
+            watch=watch,
+        )
+    out.result(done.as_json(), _map_lines(done))
+    if done.conflicts:
+        out.note(
+            f"error: {arguments.csv} cannot be followed in {len(done.conflicts)} places; nothing was written.\n"
+            "hint: Mend the lines, or take the largest 1:1 part of each block with --take-proposal."
+        )
+        return AT_FAULT
+    return DONE
+
+
+def _mode(arguments: argparse.Namespace) -> MapMode:
+    from metl_gui.workbench.mapping import MapMode
+
+    if arguments.replace:
+        return MapMode.REPLACE
+    return MapMode.UNSET if arguments.unset else MapMode.ADD
+
+
+def _map_lines(done: MapResult) -> list[str]:
+    lines = [f"line {conflict.line}: {conflict.reason}" for conflict in done.conflicts]
+    lines += [f"left out, line {each.line}: {each.reason}" for each in done.dropped]
+    if not done.conflicts:
+        verb = "would change" if done.is_dry_run else "changed"
+        lines.append(f"{done.set} elements {verb}, {done.unchanged} were so already; state {done.state}")
+    return lines
+
+
+def run_search(arguments: argparse.Namespace, out: Output) -> int:
+    """Answer one question to the matrix."""
+    from metl_gui.workbench import searching
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        document = workbench.document
+    if arguments.versions is not None:
+        progression = searching.versions(document, arguments.versions)
+        out.result(progression.as_json(), _progression_lines(progression))
+    elif arguments.reverse is not None:
+        answers = searching.reverse(document, arguments.reverse)
+        out.result(answers.as_json(), _answer_lines(answers))
+    else:
+        answers = searching.forward(document, arguments.forward)
+        out.result(answers.as_json(), _answer_lines(answers))
+    return DONE
+
+
+def _answer_lines(answers: Answers) -> list[str]:
+    lines = [
+        f"{each.block}  {each.element.from_path} -> {each.element.to_path}  ({each.status})" for each in answers.results
+    ]
+    return lines or ["Nothing is mapped there."]
+
+
+def _progression_lines(progression: VersionProgression) -> list[str]:
+    lines = [
+        f"version {step.version} -> {step.entity}@{step.entity_version}: {step.elements} elements, {step.change}"
+        for step in progression.versions
+    ]
+    return [progression.schema, *(f"  {line}" for line in lines or ["Nothing is mapped there."])]
+
+
+def run_check(arguments: argparse.Namespace, out: Output) -> int:
+    """Run every check of the domain on the project."""
+    from metl_gui.workbench.checking import check_document
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = check_document(workbench.document)
+    lines = []
+    for problem in found.problems:
+        lines.append(f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}")
+        lines += [f"  {problem.hint}"] if problem.hint else []
+    counts = ", ".join(
+        f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
+    )
+    out.result(found.as_json(), [*lines, f"State {found.state}: {counts or 'no problems'}."])
+    return FOUND if found.has_found else DONE
+
+
+def run_export(arguments: argparse.Namespace, out: Output) -> int:
+    """Write the matrix of one state to a file."""
+    from metl_gui.workbench.exporting import export, parse_export_format
+    from metl_gui.workbench.session import Workbench
+
+    try:
+        format_ = parse_export_format(arguments.format)
+    except UserError as error:
+        wrong_usage(arguments, str(error))
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        document = workbench.at_state(arguments.state)
+    with out.watching() as watch:
+        done = export(document, format_, arguments.output, arguments.include_unconfirmed, watch)
+    held = f", {done.held} of them held until reviewed" if done.held else ""
+    line = f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"
+    out.result(done.as_json(), [line])
+    return DONE

@@ -1,0 +1,136 @@
+"""The commands about the trees: ``new``, ``import``, ``remove`` and ``set``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import AT_FAULT, DONE, Commands, add_project, wrong_usage
+from metl_gui.cli.output import Output
+from metl_gui.errors import UserError
+
+if TYPE_CHECKING:
+    from metl_gui.core.nodes import Side
+    from metl_gui.workbench.importing import ImportResult
+
+
+def register(commands: Commands) -> None:
+    """Add ``new``, ``import``, ``remove`` and ``set``."""
+    add_project(commands.add("new", run_new, "make an empty project file"))
+    _register_import(commands)
+    remove = commands.add("remove", run_remove, "remove a version with its blocks")
+    add_project(remove)
+    _add_node(remove)
+    remove.add_argument("--version", required=True, metavar="V", help="the version's label")
+    settings = commands.add(
+        "set",
+        run_set,
+        "change the settings of a schema or an entity",
+        "Schemas have key, replica_identity (default or full), version_field, placeholder and framing. "
+        "An empty VALUE puts the default back.",
+    )
+    add_project(settings)
+    _add_node(settings)
+    settings.add_argument("assignments", nargs="+", metavar="NAME=VALUE")
+
+
+def _register_import(commands: Commands) -> None:
+    parser = commands.add(
+        "import",
+        run_import,
+        "add schemas and versions from files, folders or patterns",
+        "Each new version inherits the mapping of the one before; what then needs review is said. "
+        "Ends with 1 when every source was refused.",
+    )
+    add_project(parser)
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, a folder or a pattern")
+    parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
+    parser.add_argument("--format", default="auto", help="how to read the files; auto looks into each of them")
+
+
+def _add_node(parser: argparse.ArgumentParser) -> None:
+    node = parser.add_mutually_exclusive_group(required=True)
+    node.add_argument("--schema", metavar="S", help="an extraction schema, by name or alias")
+    node.add_argument("--entity", metavar="E", help="a business entity")
+
+
+def _node(arguments: argparse.Namespace) -> tuple[Side, str]:
+    from metl_gui.core.nodes import Side
+
+    if arguments.schema is not None:
+        return Side.EXTRACTION, arguments.schema
+    return Side.CDM, arguments.entity
+
+
+def run_new(arguments: argparse.Namespace, out: Output) -> int:
+    """Make an empty project file."""
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.create(Path(arguments.project)) as workbench:
+        path, state = workbench.path, workbench.document.state
+    out.result({"project": str(path), "state": state}, [f"{path} is a new, empty project."])
+    return DONE
+
+
+def run_import(arguments: argparse.Namespace, out: Output) -> int:
+    """Import schemas and versions."""
+    from metl_gui.core.nodes import Side
+    from metl_gui.registry.formats import parse_format
+    from metl_gui.workbench.importing import import_sources
+    from metl_gui.workbench.session import Workbench
+
+    try:
+        parse_format(arguments.format)
+    except UserError as error:
+        wrong_usage(arguments, str(error))
+    with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
+        done = import_sources(workbench, Side(arguments.tree), arguments.sources, arguments.format, watch=watch)
+    out.result(done.as_json(), list(import_lines(done)))
+    if done.is_all_refused:
+        out.note("error: Nothing was imported: every source was refused.\nhint: The reasons stand beside the sources.")
+        return AT_FAULT
+    return DONE
+
+
+def import_lines(done: ImportResult) -> Iterator[str]:
+    """Say in lines what an import did."""
+    for version in done.added:
+        yield f"added    {version.name} version {version.version}, {version.attributes} attributes"
+    for refusal in done.refused:
+        yield f"refused  {refusal.source}: {refusal.reason}"
+    yield f"{len(done.added)} added, {len(done.unchanged)} unchanged, {len(done.refused)} refused; state {done.state}"
+    made = [f"{count} {verdict}" for verdict, count in done.blocks.items() if count and verdict != "first"]
+    if made:
+        yield f"New blocks: {', '.join(made)}."
+    if done.needs_review:
+        yield f"{done.needs_review} need review: metl review PROJECT --list"
+
+
+def run_remove(arguments: argparse.Namespace, out: Output) -> int:
+    """Remove a version of a schema or an entity."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.settings import remove_version
+
+    side, name = _node(arguments)
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = remove_version(workbench, side, name, arguments.version)
+    lines = [f"{done.title}: {done.blocks} blocks and {done.elements} elements went with it; state {done.state}"]
+    if done.needs_review:
+        lines.append(f"{done.needs_review} need review: metl review PROJECT --list")
+    out.result(done.as_json(), lines)
+    return DONE
+
+
+def run_set(arguments: argparse.Namespace, out: Output) -> int:
+    """Change settings and show those that are not at their defaults."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.settings import set_settings
+
+    side, name = _node(arguments)
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = set_settings(workbench, name, arguments.assignments, side)
+    shown = [f"  {setting}={value}" for setting, value in done.settings.items()] or ["  all at their defaults"]
+    out.result(done.as_json(), [f"{done.name}, state {done.state}:", *shown])
+    return DONE

@@ -1,0 +1,85 @@
+"""The commands about the states of a project: ``history``, ``undo``, ``redo`` and ``show``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from metl_gui.cli.commands import DONE, Commands, add_project
+from metl_gui.cli.output import Output
+
+
+def register(commands: Commands) -> None:
+    """Add ``history``, ``undo``, ``redo`` and ``show``."""
+    history = commands.add("history", run_history, "list the states of a project, the newest first")
+    add_project(history)
+    history.add_argument("--limit", type=_count, metavar="N", help="the newest N only")
+    add_project(commands.add("undo", run_undo, "take back the newest edit, as a new state"))
+    add_project(commands.add("redo", run_redo, "bring the newest undone edit again, as a new state"))
+    show = commands.add("show", run_show, "summarise a state in numbers")
+    add_project(show)
+    show.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return count
+
+
+def run_history(arguments: argparse.Namespace, out: Output) -> int:
+    """List the states of a project."""
+    from metl_gui.workbench.history import history
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = history(workbench, arguments.limit)
+    lines = []
+    for entry in found.states:
+        marks = f" [{entry.named}]" if entry.named else ""
+        marks += " published" if entry.published else ""
+        lines.append(f"{entry.state:>6}  {entry.when}  {entry.who}  {entry.title}{marks}")
+    lines.append(f"State {found.state}. Undo: {found.undo or 'nothing'}. Redo: {found.redo or 'nothing'}.")
+    out.result(found.as_json(), lines)
+    return DONE
+
+
+def run_undo(arguments: argparse.Namespace, out: Output) -> int:
+    """Take back the newest edit."""
+    return _step(arguments, out, back=True)
+
+
+def run_redo(arguments: argparse.Namespace, out: Output) -> int:
+    """Bring the newest undone edit again."""
+    return _step(arguments, out, back=False)
+
+
+def _step(arguments: argparse.Namespace, out: Output, *, back: bool) -> int:
+    from metl_gui.workbench import history
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = history.undo(workbench) if back else history.redo(workbench)
+    out.result(done.as_json(), [f"{done.title}; {done.needs_review} need review; state {done.state}"])
+    return DONE
+
+
+def run_show(arguments: argparse.Namespace, out: Output) -> int:
+    """Summarise one state."""
+    from metl_gui.workbench.history import show
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        summary = show(workbench, arguments.state)
+    out.result(
+        summary.as_json(),
+        [
+            f"State {summary.state}: {summary.title or 'the empty project'}",
+            f"  {summary.schemas} schemas in {summary.versions} versions",
+            f"  {summary.entities} entities in {summary.entity_versions} versions",
+            f"  {summary.elements} elements in {summary.blocks} blocks, {summary.needs_review} need review",
+            f"  {summary.hash}",
+        ],
+    )
+    return DONE

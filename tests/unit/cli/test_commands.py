@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metl_gui import packaged
+from metl_gui.cli.main import main
+
+Metl = Callable[..., tuple[int, Any, str]]
+ORDERS = "fx.payments.orders"
+PAYMENT = f"{ORDERS}@5:payment@2.0.0"
+
+
+@pytest.fixture
+def metl(capsys: pytest.CaptureFixture[str]) -> Metl:
+    """Run a command with --json; gives the exit code, the document and what was said beside it."""
+
+    def run(*arguments: object) -> tuple[int, Any, str]:
+        code = main([str(argument) for argument in (*arguments, "--json")])
+        said = capsys.readouterr()
+        return code, json.loads(said.out), said.err
+
+    return run
+
+
+@pytest.fixture
+def project(metl: Metl, tmp_path: Path) -> Path:
+    """The fx sample with its mapping and the waiting version, made by the commands themselves."""
+    path, fx = tmp_path / "fx.metl", packaged.sample_projects() / "fx"
+    assert metl("new", path)[0] == 0
+    assert metl("import", path, "--tree", "extraction", fx / "schemas")[0] == 0
+    assert metl("import", path, "--tree", "cdm", fx / "cdm")[0] == 0
+    assert metl("map", path, "--csv", fx / "mapping.csv")[0] == 0
+    return path
+
+
+def add_waiting(metl: Metl, project: Path) -> Any:
+    waiting = packaged.sample_projects() / "fx" / "waiting"
+    code, document, _ = metl("import", project, "--tree", "extraction", waiting)
+    assert code == 0
+    return document
+
+
+def test_import_tells_what_the_automated_update_made(metl: Metl, project: Path) -> None:
+    document = add_waiting(metl, project)
+    assert [(version["name"], version["version"]) for version in document["added"]] == [(ORDERS, "5")]
+    assert document["blocks"] == {"same": 0, "smaller": 2, "emptied": 0, "first": 0}
+    assert document["needs_review"] == 2
+
+
+def test_an_import_of_what_is_there_adds_nothing(metl: Metl, project: Path) -> None:
+    state = add_waiting(metl, project)["state"]
+    again = add_waiting(metl, project)
+    assert (again["state"], again["added"], len(again["unchanged"])) == (state, [], 1)
+
+
+def test_an_import_where_every_source_is_refused_ends_with_1_and_names_them(
+    metl: Metl, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.json").write_text("{")
+    code, document, said = metl("import", project, "--tree", "extraction", tmp_path / "broken.json")
+    assert code == 1
+    assert "broken.json" in document["refused"][0]["source"]
+    assert "hint:" in said
+
+
+def test_a_rename_and_a_confirmation_empty_the_review_list(metl: Metl, project: Path) -> None:
+    add_waiting(metl, project)
+    _, waiting, _ = metl("review", project, "--list")
+    assert {item["verdict"] for item in waiting["items"]} == {"smaller"}
+    assert (
+        metl("review", project, "--rename", PAYMENT, "customer_id=customer_ref", "--comment", "asked the team")[0] == 0
+    )
+    assert metl("review", project, "--accept-loss", PAYMENT, "legacy_code")[0] == 0
+    assert metl("review", project, "--confirm-all", "smaller")[0] == 0
+    assert metl("review", project)[1]["items"] == []
+    _, found, _ = metl("search", project, "--forward", f"{ORDERS}.customer_ref")
+    assert [result["element"] for result in found["results"]] == [{"from": "customer_ref", "to": "payer_id"}]
+
+
+def test_undo_and_redo_make_new_states_and_history_names_them(metl: Metl, project: Path) -> None:
+    state = add_waiting(metl, project)["state"]
+    assert metl("undo", project)[1] == {"state": state + 1, "title": "Undo: Add fx.payments.orders version 5"} | {
+        "needs_review": 0
+    }
+    assert metl("redo", project)[1]["needs_review"] == 2
+    _, document, _ = metl("history", project, "--limit", "3")
+    assert [entry["state"] for entry in document["states"]] == [state + 2, state + 1, state]
+    assert metl("show", project, "--state", state)[1]["hash"] == metl("show", project)[1]["hash"]
+
+
+def test_a_mapping_with_conflicts_names_each_line_and_writes_nothing(metl: Metl, project: Path, tmp_path: Path) -> None:
+    table = tmp_path / "clash.csv"
+    table.write_text(
+        "schema,schema_version,attribute,entity,entity_version,cdm_attribute\n"
+        f"{ORDERS},4,memo,payment,2.0.0,amount\n"
+        f"{ORDERS},4,nothing_there,payment,2.0.0,amount\n"
+    )
+    before = metl("show", project)[1]["state"]
+    code, document, said = metl("map", project, "--csv", table)
+    assert code == 1
+    assert {conflict["line"] for conflict in document["conflicts"]} == {2, 3}
+    assert document["state"] == before == metl("show", project)[1]["state"]
+    assert "nothing was written" in said
+
+
+def test_a_dry_run_of_unset_says_what_would_change_and_unset_does_it(metl: Metl, project: Path) -> None:
+    table = packaged.sample_projects() / "fx" / "mapping.csv"
+    ones = metl("show", project)[1]["elements"]
+    _, would, _ = metl("map", project, "--csv", table, "--unset", "--dry-run")
+    assert would["set"] == ones == metl("show", project)[1]["elements"]
+    assert metl("map", project, "--csv", table, "--unset")[0] == 0
+    assert metl("show", project)[1]["elements"] == 0
+
+
+def test_what_export_writes_as_csv_map_finds_unchanged(metl: Metl, project: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    assert metl("export", project, "--format", "csv", "-o", target)[0] == 0
+    _, document, _ = metl("map", project, "--csv", target, "--replace")
+    assert document["set"] == 0
+    assert document["unchanged"] == metl("show", project)[1]["elements"]
+
+
+def test_check_ends_with_3_exactly_when_it_finds_more_than_notes(metl: Metl, project: Path) -> None:
+    code, document, _ = metl("check", project)
+    assert code == (3 if any(problem["severity"] != "note" for problem in document["problems"]) else 0)
+    add_waiting(metl, project)
+    code, document, _ = metl("check", project)
+    assert code == 3
+    assert any(problem["severity"] != "note" for problem in document["problems"])
+
+
+def test_remove_takes_a_version_with_its_elements(metl: Metl, project: Path) -> None:
+    _, document, _ = metl("remove", project, "--schema", ORDERS, "--version", "4")
+    assert document["blocks"] == 2
+    _, found, _ = metl("search", project, "--versions", ORDERS)
+    assert "4" not in {step["version"] for step in found["versions"]}
+
+
+def test_set_keeps_a_setting_and_an_empty_value_puts_the_default_back(metl: Metl, project: Path) -> None:
+    _, document, _ = metl("set", project, "--schema", ORDERS, "replica_identity=full")
+    assert document["settings"] == {"replica_identity": "full"}
+    assert metl("set", project, "--schema", ORDERS, "replica_identity=")[1]["settings"] == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "{absent}"],
+        ["search", "{project}", "--reverse", "paymnt"],
+        ["show", "{project}", "--state", "100000"],
+        ["review", "{project}", "--confirm", "nonsense"],
+        ["set", "{project}", "--schema", ORDERS, "nonsense=1"],
+        ["remove", "{project}", "--schema", ORDERS, "--version", "77"],
+        ["map", "{project}", "--csv", "{absent}"],
+        ["export", "{project}", "--format", "csv", "-o", "{absent}/deeper/out.csv"],
+        ["new", "{project}"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_user_got_wrong_ends_with_1_and_a_hint(
+    metl: Metl, project: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    filled = [text.format(project=project, absent=tmp_path / "absent") for text in arguments]
+    code, document, said = metl(*filled)
+    assert code == 1
+    assert document["error"]["title"]
+    assert said.rpartition("hint: ")[2].strip()
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["export", "x.metl", "--format", "jsn", "-o", "y"],
+        ["import", "x.metl", "--tree", "extraction", "--format", "jsn", "y"],
+        ["review", "x.metl", "--rename", PAYMENT],
+        ["history", "x.metl", "--limit", "0"],
+        ["search", "x.metl"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_option_ends_with_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+
+
+def test_text_output_of_every_reading_command_has_no_json(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_waiting(metl, project)
+    for arguments in (
+        ["show"],
+        ["history", "--limit", "2"],
+        ["review"],
+        ["search", "--reverse", "payment"],
+        ["search", "--versions", ORDERS],
+        ["check"],
+    ):
+        main([arguments[0], str(project), *arguments[1:]])
+        said = capsys.readouterr().out
+        assert said.endswith(("\n",))
+        assert not said.startswith("{")

@@ -20,13 +20,15 @@ from metl_gui.store.network import is_on_network
 APPLICATION_ID = 0x4D45544C
 """``METL`` in ASCII: what makes an SQLite file a project file."""
 
+WAIT_SECONDS = 5.0
+"""How long a lock of another connection is waited for."""
+
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-_WAIT_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
-def connect(path: Path, *, wait_seconds: float = _WAIT_SECONDS) -> sqlite3.Connection:
+def connect(path: Path) -> sqlite3.Connection:
     """Open an existing project file, for writing where the system lets us.
 
     Raises:
@@ -34,20 +36,17 @@ def connect(path: Path, *, wait_seconds: float = _WAIT_SECONDS) -> sqlite3.Conne
         sqlite3.Error: SQLite cannot open it.
     """
     _require_project(path)
-    connection = _prepared(path, "mode=rw", wait_seconds)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return _opened(path, "mode=rw")
     except sqlite3.OperationalError:
-        connection.close()
         if not _can_be_read_as_it_lies(path):
             raise
-        connection = _prepared(path, "immutable=1", wait_seconds)
-    return connection
+        return _opened(path, "immutable=1")
 
 
 def connect_new(path: Path) -> sqlite3.Connection:
     """Open a file that is not there yet."""
-    return _prepared(path, "mode=rwc", _WAIT_SECONDS)
+    return _opened(path, "mode=rwc")
 
 
 def enter_editing_mode(connection: sqlite3.Connection, path: Path) -> None:
@@ -89,11 +88,16 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def _prepared(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=wait_seconds, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA trusted_schema=OFF")
+    connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA trusted_schema=OFF")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -120,4 +124,4 @@ def _can_be_read_as_it_lies(path: Path) -> bool:
     """Whether nothing waits in a write-ahead log, in a folder where SQLite cannot make its shared memory file."""
     log = path.with_name(path.name + "-wal")
     has_log = log.exists() and log.stat().st_size > 0
-    return not has_log and not os.access(path.parent, os.W_OK)
+    return not has_log and not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)

@@ -31,6 +31,8 @@ def translated(path: Path) -> Iterator[None]:
         raise _of_sqlite(path, error) from error
     except OSError as error:
         raise _of_system(path, error) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"A text in it is no text ({error})") from error
     except (UnicodeEncodeError, OverflowError) as error:
         raise ProjectError(
             f"A name or number of this edit cannot be stored in {path.name}.",

@@ -133,7 +133,7 @@ class ProjectFile:
         Raises:
             ProjectError: the file is damaged, or has no such state.
         """
-        with self._reading() as connection, self._undamaged():
+        with self._reading() as connection:
             newest = _state(connection)
             if state is not None and not 0 <= state <= newest:
                 raise ProjectError(
@@ -193,7 +193,7 @@ class ProjectFile:
 
     def change_of(self, group: LoggedGroup) -> Change:
         """Read what a group of edits changed, as one change."""
-        with self._reading() as connection, self._undamaged():
+        with self._reading() as connection:
             return log.change_of_group(connection, group.group)
 
     def history(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
@@ -275,7 +275,7 @@ class ProjectFile:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._session() as connection, reading(connection):
+        with self._session() as connection, reading(connection), self._undamaged():
             yield connection
 
     @contextmanager

@@ -18,11 +18,13 @@ class Editing(World):
         self.document = project.document()
         self.door = WINDOW
         self.group: int | None = None
+        self.undoes: int | None = None
+        self.last_group = 0
 
     def do(self, edit: Edit) -> Transition:
         """Apply an edit, commit it, then go on with the result."""
         transition = perform(self.document, edit, Stamp("tester", 1_000 + self.document.state))
-        self.last_group = self.project.commit(transition, self.door, self.group)
+        self.last_group = self.project.commit(transition, self.door, self.group, self.undoes)
         self.document = transition.after
         self.log.append(transition)
         return transition

@@ -20,10 +20,12 @@ from tests.helpers.world import World
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 
+_COUNTS = {"dusb": "SELECT count(*) FROM dusb", "blocks": "SELECT count(*) FROM blocks"}
+
 
 def rows(path: Path, table: str) -> int:
     with sqlite3.connect(path) as connection:
-        count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        count: int = connection.execute(_COUNTS[table]).fetchone()[0]
     connection.close()
     return count
 

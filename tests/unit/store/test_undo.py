@@ -107,7 +107,7 @@ def test_what_was_changed_since_by_another_door_stands_in_the_way_of_undo(editin
     editing.door = WINDOW
     group = editing.project.undo_candidate()
     assert group is not None
-    with pytest.raises(EditError, match="Changed since: fx.payments"):
+    with pytest.raises(EditError, match=r"Changed since: fx\.payments"):
         editing.undo_group(group)
     assert editing.project.state() == editing.document.state == 5
 

@@ -46,18 +46,21 @@ def declare(schema: ConnectSchema) -> tuple[AttributeDeclaration, ...]:
 
 def row_of(schema: ConnectSchema) -> ConnectSchema:
     """Return the row struct of an envelope (that of ``after``, else ``before``), or the schema itself without one."""
-    if not is_envelope(schema):
-        return schema
-    fields = _named_fields(schema)
-    return next(fields[name] for name in _ROW_FIELDS if _is_struct(fields.get(name)))
+    row = event_row_of(schema) if is_envelope(schema) else None
+    return schema if row is None else row
 
 
 def is_envelope(schema: ConnectSchema) -> bool:
     """Say whether a schema is that of a change: ``op`` and a struct under ``before`` or ``after``."""
     if not _is_struct(schema):
         return False
-    fields = _named_fields(schema)
-    return "op" in fields and any(_is_struct(fields.get(name)) for name in _ROW_FIELDS)
+    return "op" in _named_fields(schema) and event_row_of(schema) is not None
+
+
+def event_row_of(schema: ConnectSchema) -> ConnectSchema | None:
+    """Return the row struct in the schema of a CloudEvent's data, which has ``before`` and ``after`` but no ``op``."""
+    fields = _named_fields(schema) if _is_struct(schema) else {}
+    return next((fields[name] for name in _ROW_FIELDS if _is_struct(fields.get(name))), None)
 
 
 def record_name(schema: ConnectSchema) -> str:

@@ -23,7 +23,8 @@ _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _CORE_TAG = "tag:yaml.org,2002:"
-_TEXT_TAGS = ("!", _CORE_TAG + "str")
+_TEXT_TAGS = ("!", _CORE_TAG + "str", _CORE_TAG + "timestamp")
+_TAGS = frozenset({*_TEXT_TAGS, *(_CORE_TAG + kind for kind in ("null", "bool", "int", "float", "map", "seq"))})
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class _Builder:
         elif isinstance(event, yaml.AliasEvent):
             self._place(self._named(event))
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            _check_tag(event.tag)
             self._start({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor)
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             self._end()
@@ -149,11 +151,15 @@ class _Builder:
             target.setdefault(name, value)
 
 
+def _check_tag(tag: str | None) -> None:
+    if tag is not None and tag not in _TAGS:
+        raise _refusal(f"it uses the tag {tag}", "Tags of programs are not read.")
+
+
 def _plain_value(event: yaml.ScalarEvent) -> Any:
     text = event.value
     if event.tag is not None:
-        if event.tag not in _TEXT_TAGS and not event.tag.startswith(_CORE_TAG):
-            raise _refusal(f"it uses the tag {event.tag}", "Tags of programs are not read.")
+        _check_tag(event.tag)
         if event.tag in _TEXT_TAGS:
             return text
     elif not event.implicit[0]:

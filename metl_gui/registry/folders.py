@@ -1,0 +1,124 @@
+"""Files, folders and patterns to a reading: what is there, which reader takes it, in which order it is handed over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from metl_gui.errors import SchemaError
+from metl_gui.registry import connect_json, json_schema
+from metl_gui.registry.documents import unreadable
+from metl_gui.registry.formats import Format, Found, detect
+from metl_gui.registry.reading import Reading, Refusal, merge
+
+_RUNS = re.compile(r"(\d{1,18})")
+_PATTERN = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to read.
+
+    Args:
+        path: where it is.
+        relative: its path below the folder that was named; just its name when it was named itself.
+    """
+
+    path: Path
+    relative: str
+
+
+def read(sources: Iterable[str | Path], format: Format = Format.AUTO) -> Reading:  # noqa: A002 - the contract's word
+    """Read everything that some sources name.
+
+    Each file is imported or refused with a reason; none stops the others. Messages of all files are looked at
+    together, so that a schema that lies in several of them comes out once per version.
+
+    Args:
+        sources: files, folders and patterns.
+        format: how to read the files, ``auto`` to look into each.
+    """
+    files, refused = find(sources)
+    readings = [Reading(refused=tuple(refused))]
+    message_files: list[Path] = []
+    for file in files:
+        try:
+            found = detect(file.path) if format is Format.AUTO else Found(format)
+        except SchemaError as error:
+            found = Found(None, str(error))
+        match found.format:
+            case Format.JSON_SCHEMA:
+                readings.append(json_schema.read(file.path, file.relative))
+            case Format.CONNECT_SCHEMA:
+                readings.append(connect_json.read_schema(file.path, file.relative))
+            case Format.CONNECT_JSON:
+                message_files.append(file.path)
+            case _:
+                readings.append(Reading(refused=(Refusal(str(file.path), found.reason),)))
+    readings.append(connect_json.read(message_files))
+    return merge(readings)
+
+
+def find(sources: Iterable[str | Path]) -> tuple[list[SourceFile], list[Refusal]]:
+    """List the files that some sources name, each once, and what names none.
+
+    Order: as the sources are named; within a folder or pattern by path, numbers as numbers. Hidden files are skipped.
+    """
+    files: dict[Path, SourceFile] = {}
+    refused: list[Refusal] = []
+    for source in sources:
+        try:
+            found = list(_files(str(source), refused))
+        except (OSError, ValueError) as error:
+            found = []
+            refused.append(Refusal(str(source), f"It cannot be read: {error}."))
+        if not found and not any(refusal.source.startswith(str(source)) for refusal in refused):
+            refused.append(
+                Refusal(str(source), "It names no file. Name a file, a folder or a pattern that matches some.")
+            )
+        for file in found:
+            files.setdefault(file.path, file)
+    return list(files.values()), refused
+
+
+def _files(source: str, refused: list[Refusal]) -> Iterator[SourceFile]:
+    path = Path(source)
+    if "://" in source:
+        refused.append(Refusal(source, "Addresses of registries are not read yet. Name a file or a folder."))
+    elif path.is_dir():
+        yield from _below(path, refused)
+    elif path.exists():
+        yield SourceFile(path, path.name)
+    elif _PATTERN.search(source):
+        yield from _matching(path)
+
+
+def _matching(pattern: Path) -> Iterator[SourceFile]:
+    """Yield what a pattern matches; the part before its first placeholder is the folder it lies in."""
+    fixed = next(number for number, part in enumerate(pattern.parts) if _PATTERN.search(part))
+    folder = Path(*pattern.parts[:fixed])
+    found = [match.relative_to(folder).as_posix() for match in folder.glob(str(Path(*pattern.parts[fixed:])))]
+    for relative in sorted(found, key=natural_order):
+        is_hidden = any(part.startswith(".") for part in Path(relative).parts)
+        if not is_hidden and (folder / relative).is_file():
+            yield SourceFile(folder / relative, relative)
+
+
+def _below(folder: Path, refused: list[Refusal]) -> Iterator[SourceFile]:
+    def note(error: OSError) -> None:
+        refused.append(Refusal(str(error.filename or folder), str(unreadable(Path(error.filename or folder), error))))
+
+    found: list[str] = []
+    for place, folders, names in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found.extend(os.path.relpath(Path(place) / name, folder) for name in names if not name.startswith("."))
+    for relative in sorted(found, key=natural_order):
+        yield SourceFile(folder / relative, Path(relative).as_posix())
+
+
+def natural_order(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what paths are sorted by so that file 2 comes before file 10."""
+    return tuple((0, int(run), run) if run.isdecimal() else (1, 0, run) for run in _RUNS.split(text))

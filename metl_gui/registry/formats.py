@@ -1,0 +1,180 @@
+"""Which format a file has, by what is in it and, where that leaves doubt, by its name."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from metl_gui.core.names import of_path
+from metl_gui.errors import SchemaError
+from metl_gui.registry.documents import MAX_BYTES, unreadable
+from metl_gui.registry.schema_shapes import TYPES
+
+
+class Format(StrEnum):
+    """The formats of schema sources; ``auto`` looks into each file."""
+
+    AUTO = "auto"
+    JSON_SCHEMA = "json-schema"
+    CONNECT_JSON = "connect-json"
+    CONNECT_SCHEMA = "connect-schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file turned out to be: a format that a reader exists for, or the reason why there is none."""
+
+    format: Format | None
+    reason: str = ""
+
+
+HEAD_BYTES = 64 * 2**10
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh")
+MESSAGE_SUFFIXES = (".jsonl", ".ndjson")
+YAML_SUFFIXES = (".yaml", ".yml")
+SCHEMA_KEYWORDS = ("properties", "$defs", "definitions", "allOf", "oneOf", "anyOf", "$ref", "patternProperties")
+AVRO_TYPES = ("record", "enum", "fixed", "error")
+
+_UNREAD = {
+    "avro": "is an Avro schema, which is not read yet. Import JSON messages of its topic or a JSON Schema instead.",
+    "protobuf": "is a Protobuf schema, which is not read yet. Import JSON messages or a JSON Schema instead.",
+    "thrift": "is a Thrift schema, which is not read. Import JSON messages of its topic or a JSON Schema instead.",
+    "xsd": "is XML, which is not read. Import JSON messages or a JSON Schema instead.",
+    "parquet": "is a Parquet file, which holds data and is not read as a schema. Import JSON messages instead.",
+    "csv": "is a table, not a schema. A mapping table is read by metl map --csv.",
+    "registry": "lists what a registry holds, Avro perhaps, and is not read. Save each JSON Schema as a file.",
+    "graphql": "is a GraphQL schema, which is not read. Import JSON messages or a JSON Schema instead.",
+}
+_BY_SUFFIX = {
+    ".avsc": "avro", ".avdl": "avro", ".avro": "avro", ".proto": "protobuf", ".thrift": "thrift", ".xsd": "xsd",
+    ".wsdl": "xsd", ".xml": "xsd", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".graphql": "graphql",
+}  # fmt: skip
+_BY_FOLDER = {"avro": "avro", "protobuf": "protobuf", "thrift": "thrift"}
+_PROTOBUF = re.compile(r"^\s*(?:syntax|edition)\s*=|^\s*message\s+\w+\s*\{", re.MULTILINE)
+_THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
+
+
+def detect(path: Path) -> Found:
+    """Say which format a file has.
+
+    Raises:
+        SchemaError: the file cannot be read.
+    """
+    try:
+        if not path.is_file():
+            return Found(None, "It is no regular file, or a link to nothing.")
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not head.strip():
+        return Found(None, "It is empty.")
+    if head.startswith(COMPRESSED):
+        return Found(Format.CONNECT_JSON)
+    by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
+    if by_name or head.startswith((b"Obj\x01", b"PAR1")):
+        return _unread(path, by_name or ("avro" if head.startswith(b"Obj") else "parquet"))
+    if path.suffix.lower() in MESSAGE_SUFFIXES:
+        return Found(Format.CONNECT_JSON)
+    return _by_content(path, head)
+
+
+def of_document(document: object, path: Path) -> Found:
+    """Say which format a parsed JSON or YAML document has."""
+    if isinstance(document, list):
+        has_records = bool(document) and isinstance(document[0], dict) and document[0].get("type") not in AVRO_TYPES
+        return (
+            Found(Format.CONNECT_JSON) if has_records else Found(None, "It is a list of something else than records.")
+        )
+    if not isinstance(document, dict):
+        return Found(None, "Its outermost value is not an object.")
+    kind = document.get("type")
+    if kind == "struct" and isinstance(document.get("fields"), list):
+        return Found(Format.CONNECT_SCHEMA)
+    if kind in AVRO_TYPES if isinstance(kind, str) else False:
+        return _unread(path, "avro")
+    if is_json_schema(document):
+        return Found(Format.JSON_SCHEMA)
+    if isinstance(document.get("subjects"), dict | list) or ("subject" in document and "schema" in document):
+        return _unread(path, "registry")
+    return Found(Format.CONNECT_JSON)
+
+
+def is_json_schema(document: dict[str, Any]) -> bool:
+    """Say whether an object is a JSON Schema rather than a record that has columns of such names."""
+    own = document.get("self")
+    if isinstance(own, dict) and "vendor" in own:
+        return True
+    if "op" in document or "payload" in document:
+        return False
+    has_keyword = any(isinstance(document.get(keyword), dict | list) for keyword in SCHEMA_KEYWORDS)
+    kind = document.get("type")
+    has_type = kind in TYPES if isinstance(kind, str) else isinstance(kind, list)
+    names_draft = "json-schema.org" in str(document.get("$schema", "")) or "schema#" in str(document.get("$schema", ""))
+    return (
+        names_draft or has_keyword or (has_type and set(document) <= {"type", "title", "description", "$id", "$schema"})
+    )
+
+
+def _by_content(path: Path, head: bytes) -> Found:
+    text = head.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
+    if path.suffix.lower() in YAML_SUFFIXES:
+        return Found(Format.JSON_SCHEMA)
+    if text[:1] in ("{", "["):
+        return _by_first_value(path)
+    if _PROTOBUF.search(text):
+        return _unread(path, "protobuf")
+    if _THRIFT.search(text):
+        return _unread(path, "thrift")
+    if text.startswith("<"):
+        return _unread(path, "xsd")
+    if text.split("\n", 1)[0].strip() == "null":
+        return Found(Format.CONNECT_JSON)
+    return Found(None, "Neither its name nor its content is of a format that can be read.")
+
+
+def _by_first_value(path: Path) -> Found:
+    """Look at the first JSON value of a file; what cannot be parsed is left to the reader that says where."""
+    with path.open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    text = raw.decode("utf-8-sig", errors="replace").lstrip()
+    try:
+        document, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        first_line_is_whole = _is_json(text.split("\n", 1)[0])
+        is_large = len(raw) > MAX_BYTES
+        return Found(Format.CONNECT_JSON if first_line_is_whole or is_large else Format.JSON_SCHEMA)
+    found = of_document(document, path)
+    if found.format is Format.JSON_SCHEMA and text[end:].strip():
+        return Found(None, "It holds more than one JSON document. One file is one schema.")
+    return found
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _unread(path: Path, kind: str) -> Found:
+    name = of_path("/".join(path.parts[-4:])).name if path.parent.name.lower() in _BY_FOLDER else path.name
+    return Found(None, f"{name} {_UNREAD[kind]}")
+
+
+def parse_format(text: str) -> Format:
+    """Return the format that a person named.
+
+    Raises:
+        SchemaError: there is no such format.
+    """
+    try:
+        return Format(text)
+    except ValueError as error:
+        known = ", ".join(one.value for one in Format)
+        raise SchemaError(f"There is no format {text}.", f"Formats are {known}.", "Leave it out for auto.") from error

@@ -1,0 +1,172 @@
+"""The mapping as a table: one element a line, as people keep it in a spreadsheet.
+
+Source: contract.md §3.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from metl_gui.core.paths import split
+from metl_gui.errors import SchemaError, near_names
+from metl_gui.registry.documents import unreadable
+
+COLUMNS = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
+OPTIONAL_COLUMNS = ("status", "comment")
+MAX_LINE_BYTES = 2**20
+
+_BOM = b"\xef\xbb\xbf"
+_SEPARATORS = (",", ";")
+_PATHS = ("attribute", "cdm_attribute")
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRow:
+    """One element of the table.
+
+    Args:
+        line: the line it begins at, counted from 1.
+        schema: schema name or alias.
+        schema_version: version label of the schema.
+        attribute: path of the extraction attribute.
+        entity: entity name.
+        entity_version: version label of the entity.
+        cdm_attribute: path of the CDM attribute.
+        status: block status in words, empty when the table has none.
+        comment: comment, may be empty.
+    """
+
+    line: int
+    schema: str
+    schema_version: str
+    attribute: str
+    entity: str
+    entity_version: str
+    cdm_attribute: str
+    status: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """One line that cannot be used, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappingTable:
+    """The rows of a mapping CSV and the lines that are none."""
+
+    rows: tuple[MappingRow, ...]
+    problems: tuple[LineProblem, ...]
+
+
+def read(path: Path) -> MappingTable:
+    """Read a mapping CSV: comma or semicolon, with or without byte order mark, columns in any order.
+
+    Columns other than those of the contract are left alone.
+
+    Raises:
+        SchemaError: the file cannot be read as such a table at all (encoding, header, a line beyond all size).
+    """
+    try:
+        with path.open("rb") as file:
+            return _table(path, file)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _table(path: Path, file: BinaryIO) -> MappingTable:
+    lines = _lines(path, file)
+    first = next(lines, "")
+    if first.strip().lower() in ("sep=,", "sep=;"):
+        first = next(lines, "")
+        skipped = 1
+    else:
+        skipped = 0
+    separator = max(_SEPARATORS, key=first.count)
+    header = _header(path, first, separator)
+    rows: list[MappingRow] = []
+    problems: list[LineProblem] = []
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    while True:
+        line = reader.line_num + 2 + skipped
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise SchemaError(f"{path.name} is no table from line {line} on.", f"{error}.", "Mend it there.") from error
+        if fields is None:
+            return MappingTable(tuple(rows), tuple(problems))
+        if any(fields):
+            found = _row(line, header, fields)
+            (rows if isinstance(found, MappingRow) else problems).append(found)  # type: ignore[arg-type]
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Yield decoded lines, none longer than the limit."""
+    number = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            raise SchemaError(
+                f"Line {number} of {path.name} is too long.",
+                f"A line of a mapping table has at most {MAX_LINE_BYTES // 2**20} MiB.",
+                "Name the CSV that holds the mapping.",
+            )
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SchemaError(
+                f"Line {number} of {path.name} is not UTF-8.",
+                f"Byte {error.start + 1} of that line cannot be decoded.",
+                "Save the table as CSV UTF-8.",
+            ) from error
+        if "\0" in text:
+            raise SchemaError(
+                f"Line {number} of {path.name} holds NUL characters.",
+                "So it is no text.",
+                "Save the table as CSV UTF-8.",
+            )
+        yield text
+
+
+def _header(path: Path, line: str, separator: str) -> list[str]:
+    try:
+        names = [name.strip().lower() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
+    except csv.Error as error:
+        raise SchemaError(f"The header of {path.name} cannot be read.", f"{error}.", "Mend line 1.") from error
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        close = " ".join(filter(None, (near_names(name, names) for name in missing[:1])))
+        raise SchemaError(
+            f"{path.name} has no column {', '.join(missing)}.",
+            f"Its first line must be {','.join(COLUMNS)}.",
+            close or "Name the CSV that holds the mapping.",
+        )
+    twice = sorted({name for name in (*COLUMNS, *OPTIONAL_COLUMNS) if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"{path.name} has the column {twice[0]} twice.", "", "Remove one of them.")
+    return names
+
+
+def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
+    if len(fields) != len(header):
+        return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
+    values = {name: value for name, value in zip(header, fields, strict=True) if name in (*COLUMNS, *OPTIONAL_COLUMNS)}
+    empty = [name for name in COLUMNS if not values[name]]
+    if empty:
+        return LineProblem(line, f"{', '.join(empty)} is empty")
+    for name in _PATHS:
+        try:
+            split(values[name])
+        except ValueError as error:
+            return LineProblem(line, f"{name} is not a path: {error}")
+    return MappingRow(line, **values)

@@ -120,21 +120,20 @@ def test_sources_that_name_nothing_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def powerless() -> Iterator[None]:
-    """Take root's right to read everything away for the length of a test."""
+def powerless_folder(tmp_path: Path) -> Iterator[Path]:
+    """Take the right to read a folder away, from root too, for the length of a test."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
     before = os.geteuid()
     if before == 0:
+        tmp_path.chmod(0o755)
         os.seteuid(65534)
-    yield
+    yield closed
     os.seteuid(before)
 
 
-@pytest.mark.usefixtures("powerless")
-def test_a_folder_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
-    closed = tmp_path if os.getuid() == 0 else tmp_path / "closed"
-    if closed != tmp_path:
-        closed.mkdir(mode=0)
-    assert "cannot be read" in folders.read([closed]).refused[0].reason
+def test_a_folder_that_may_not_be_read_is_refused(powerless_folder: Path) -> None:
+    assert "cannot be read" in folders.read([powerless_folder]).refused[0].reason
 
 
 def test_links_to_nothing_and_pipes_are_refused_without_waiting_for_them(tmp_path: Path) -> None:

@@ -65,3 +65,11 @@ def wrong_usage(arguments: argparse.Namespace, message: str) -> NoReturn:
     """End with exit code 2, the command's usage and a message."""
     parser: argparse.ArgumentParser = arguments.parser
     parser.error(message)
+
+
+def positive(text: str) -> int:
+    """Read a number that must be 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number

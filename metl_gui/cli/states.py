@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from metl_gui.cli.commands import DONE, Commands, add_project
+from metl_gui.cli.commands import DONE, Commands, add_project, positive
 from metl_gui.cli.output import Output
 
 
@@ -13,19 +13,12 @@ def register(commands: Commands) -> None:
     """Add ``history``, ``undo``, ``redo`` and ``show``."""
     history = commands.add("history", run_history, "list the states of a project, the newest first")
     add_project(history)
-    history.add_argument("--limit", type=_count, metavar="N", help="the newest N only")
+    history.add_argument("--limit", type=positive, metavar="N", help="the newest N only")
     add_project(commands.add("undo", run_undo, "take back the newest edit, as a new state"))
     add_project(commands.add("redo", run_redo, "bring the newest undone edit again, as a new state"))
     show = commands.add("show", run_show, "summarise a state in numbers")
     add_project(show)
     show.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
-
-
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return count
 
 
 def run_history(arguments: argparse.Namespace, out: Output) -> int:

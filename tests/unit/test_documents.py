@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metl_gui.cli.main import build_parser
+from tests.helpers import documents
+
+README = documents.ROOT / "README.md"
+ALL = documents.documents()
+
+
+def name(document: Path) -> str:
+    return str(document.relative_to(documents.ROOT))
+
+
+def test_the_readme_is_among_the_documents_and_names_files_and_commands() -> None:
+    assert README in ALL
+    assert documents.ROOT / "resources/screenshots/map-light.png" in documents.named_files(README)
+    assert ["doctor", "--fix"] in list(documents.metl_commands(README))
+
+
+@pytest.mark.parametrize("document", ALL, ids=name)
+def test_every_file_that_a_document_names_exists(document: Path) -> None:
+    gone = [name(path) for path in documents.named_files(document) if not path.exists()]
+    assert gone == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [call for document in ALL for call in documents.metl_commands(document)], ids=" ".join
+)
+def test_every_command_in_a_document_is_one_the_program_takes(arguments: list[str]) -> None:
+    assert build_parser().parse_args(arguments).command == arguments[0]
+
+
+def test_each_of_the_two_ways_to_start_is_one_line_and_goes_through_the_doctor() -> None:
+    user, developer = (documents.marked_command(README, mark) for mark in ("user", "developer"))
+    assert "pip install . " in user
+    assert "metl demo" in user
+    assert 'pip install ".[test]"' in developer
+    assert "pytest" in developer
+    assert all("metl doctor --fix" in line for line in (user, developer))

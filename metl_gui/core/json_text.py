@@ -87,7 +87,7 @@ def members(text: bytes | Raw) -> Members:
         RecordError: ``malformed``.
     """
     found = members_unless_repeated(text)
-    if not _is_compact(text, found):
+    if not is_compact(text, found):
         _refuse_repeated(bytes(text), found)
     return found
 
@@ -127,18 +127,21 @@ def is_null(raw: bytes | Raw | None) -> bool:
     return raw is None or bytes(raw) == NULL
 
 
-def quoted(text: str) -> bytes:
-    """Write a text as a JSON string."""
-    return msgspec.json.encode(text)
-
-
-def _is_compact(text: bytes | Raw, found: Members) -> bool:
+def is_compact(text: bytes | Raw, found: Members) -> bool:
     """Say whether the lengths of names and values add up to the text, so that nothing else can be in it.
+
+    True proves that no name is there twice, that no space stands around names and values, and that no name is
+    escaped; false proves nothing.
 
     A name has never more letters than bytes in the text, so a sum that fits leaves no room for a second member.
     """
     names = "".join(found)
     return len(text) == len(names) + len(b"".join(found.values())) + 4 * len(found) + 1 and names.isascii()
+
+
+def quoted(text: str) -> bytes:
+    """Write a text as a JSON string."""
+    return msgspec.json.encode(text)
 
 
 def _refuse_repeated(text: bytes, found: Members) -> None:

@@ -1,0 +1,93 @@
+"""How an outgoing message is written: keys in a fixed order, values as the bytes they came in (contract.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from metl_gui.core.json_text import NULL, quoted
+from metl_gui.core.paths import split
+
+_Nested: TypeAlias = "dict[str, _Nested | int]"
+
+ORIGIN_NAMES = (
+    "sequence",
+    "lsn",
+    "commit_lsn",
+    "change_lsn",
+    "event_serial_no",
+    "commit_scn",
+    "scn",
+    "gtid",
+    "file",
+    "pos",
+    "row",
+    "ord",
+)
+"""Members of a source block that say where in the database's log a change stands, in the order they are written."""
+
+MESSAGE = (
+    b'{"entity":%b,"version":%b,"state":%d,"op":"%b","key":%b,"ts_ms":%b,'
+    b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b},"payload":%b%b}'
+)
+
+
+@lru_cache(maxsize=65536)
+def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
+    """Lay out dotted paths as nested objects.
+
+    Returns:
+        The fixed pieces around the values (one more than values), and which value stands in which gap.
+
+    Raises:
+        ValueError: one path runs through the leaf of another.
+    """
+    tree: _Nested = {}
+    for number, path in enumerate(paths):
+        *parents, leaf = split(path)
+        place = tree
+        for parent in parents:
+            below = place.setdefault(parent, {})
+            if isinstance(below, int):
+                raise ValueError(f"{path} runs through the leaf {parent}")
+            place = below
+        if leaf in place:
+            raise ValueError(f"{path} is there twice or is a parent of another path")
+        place[leaf] = number
+    pieces: list[bytes] = [b""]
+    order: list[int] = []
+    _write(tree, pieces, order)
+    return tuple(pieces), tuple(order)
+
+
+def _write(tree: _Nested, pieces: list[bytes], order: list[int]) -> None:
+    pieces[-1] += b"{"
+    for number, (name, below) in enumerate(tree.items()):
+        pieces[-1] += (b"," if number else b"") + quoted(name) + b":"
+        if isinstance(below, int):
+            order.append(below)
+            pieces.append(b"")
+        else:
+            _write(below, pieces, order)
+    pieces[-1] += b"}"
+
+
+def write_nested(members: Sequence[tuple[str, bytes]]) -> bytes:
+    """Write (dotted path, value) pairs as nested objects."""
+    pieces, order = nested(tuple(path for path, _ in members))
+    parts = [b""] * (2 * len(order) + 1)
+    parts[::2] = pieces
+    parts[1::2] = [members[number][1] for number in order]
+    return b"".join(parts)
+
+
+def write_origin(source: Mapping[str, bytes]) -> bytes:
+    """Write what a source block says of the change's place in the database's log; null when it says nothing."""
+    found = [(name, source[name]) for name in (*ORIGIN_NAMES, "total_order") if name in source]
+    return write_nested(found) if found else NULL
+
+
+def write_unchanged(paths: Sequence[str]) -> bytes:
+    """Write the member that lists what is unchanged; nothing when there is nothing."""
+    return b',"unchanged":[' + b",".join(map(quoted, paths)) + b"]" if paths else b""

@@ -1,0 +1,106 @@
+"""The plan: everything the kernel knows of one state of the matrix, as plain values that travel as JSON.
+
+Compiled once for each state (``engine.compile``), sent to every executor, never changed.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+DEFAULT_PLACEHOLDER = "__debezium_unavailable_value"
+
+
+class BlockPlan(msgspec.Struct, frozen=True):
+    """One block of a column set.
+
+    Args:
+        entity, entity_version: what its messages become; the version by its shown label.
+        targets: (source path, CDM path) of each element, in the order of the entity version.
+        is_held: a production run sets its messages aside until somebody reviews it.
+        is_unreviewed: nobody has confirmed it as it stands.
+    """
+
+    entity: str
+    entity_version: str
+    targets: tuple[tuple[str, str], ...]
+    is_held: bool = False
+    is_unreviewed: bool = False
+
+
+class VersionPlan(msgspec.Struct, frozen=True):
+    """One version of a schema.
+
+    Args:
+        label: as shown and written into messages.
+        labels: every label it goes by.
+        fingerprint: identity of its content.
+        paths: its leaves, dotted and escaped.
+        required: those that must be there.
+        key: key paths in key order, ``()`` for none, ``None`` for unknown.
+        blocks: its column set.
+        is_inferred: its types were read off data, so that its fingerprint says nothing.
+    """
+
+    label: str
+    fingerprint: str
+    paths: tuple[str, ...]
+    required: tuple[str, ...] = ()
+    key: tuple[str, ...] | None = None
+    blocks: tuple[BlockPlan, ...] = ()
+    labels: tuple[str, ...] = ()
+    is_inferred: bool = False
+
+
+class SchemaPlan(msgspec.Struct, frozen=True):
+    """One extraction schema.
+
+    Args:
+        name, aliases: what it answers to.
+        versions: oldest first.
+        has_full_images: deletes carry the whole old row (``replica_identity`` is ``full``).
+        version_field: dotted path of the member that names the version, empty for none.
+        placeholder: the text that stands for an unavailable value.
+    """
+
+    name: str
+    versions: tuple[VersionPlan, ...]
+    aliases: tuple[str, ...] = ()
+    has_full_images: bool = False
+    version_field: str = ""
+    placeholder: str = DEFAULT_PLACEHOLDER
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The whole plan.
+
+    Args:
+        state: number of the state, written into every message.
+        hash: content hash of the state.
+        schemas: every schema, mapped or not.
+    """
+
+    state: int
+    hash: str
+    schemas: tuple[SchemaPlan, ...]
+
+    def by_name(self) -> dict[str, SchemaPlan]:
+        """Schemas by name and alias; a name wins over an alias, an earlier schema over a later one."""
+        found: dict[str, SchemaPlan] = {}
+        for schema in self.schemas:
+            for alias in schema.aliases:
+                found.setdefault(alias, schema)
+        found.update({schema.name: schema for schema in self.schemas})
+        return found
+
+
+_PLAN = msgspec.json.Decoder(Plan)
+
+
+def encode(plan: Plan) -> bytes:
+    """Write a plan as JSON."""
+    return msgspec.json.encode(plan)
+
+
+def decode(text: bytes) -> Plan:
+    """Read a plan back."""
+    return _PLAN.decode(text)

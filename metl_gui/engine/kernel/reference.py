@@ -1,0 +1,254 @@
+"""The reference kernel: maps each record by the letter of contract.md §5 and dmm.md §4 (A6).
+
+Slow parts are kept by shape (``versions``), and records that look like one mapped before take a fast lane
+(``forms``) that is built by running this kernel, so that both cannot differ in what they write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from metl_gui.core.json_text import NULL, Members, quoted
+from metl_gui.core.paths import escape, split
+from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.engine.kernel.changes import Change, read_wrapped
+from metl_gui.engine.kernel.layout import MESSAGE, write_nested, write_origin, write_unchanged
+from metl_gui.engine.kernel.outcomes import Outcome, error_row
+from metl_gui.engine.kernel.placeholders import forms_of
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.versions import Versions, value_at
+from metl_gui.errors import RecordError
+
+Mode: TypeAlias = Literal["test", "production"]
+
+
+class Reference:
+    """Maps records one by one.
+
+    Args:
+        plan: the compiled state.
+        mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
+    """
+
+    def __init__(self, plan: Plan, mode: Mode = "test") -> None:
+        self.plan = plan
+        self.is_production = mode == "production"
+        self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
+        self.known = frozenset(self.schemas)
+
+    def map_record(self, raw: bytes, place: str, outcome: Outcome) -> None:
+        """Map one record.
+
+        Args:
+            raw: the record exactly.
+            place: its position in the file, used where the record names no other.
+            outcome: where messages, fate and counts go.
+        """
+        found = Found(place)
+        try:
+            self.map_wrapped(unwrap(raw), found, outcome)
+        except RecordError as error:
+            where = found.schema, found.version, found.position
+            outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
+
+    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Outcome) -> None:
+        """Map one record that was taken apart.
+
+        Raises:
+            RecordError: it must be set aside; nothing of it was sent.
+        """
+        found.position = wrapped.position or found.position
+        if wrapped.topic in self.known:
+            found.schema = self.schemas[wrapped.topic].plan.name
+        change = read_wrapped(wrapped, self.known)
+        if isinstance(change, Change):
+            self.map_change(change, found, outcome)
+        else:
+            outcome.skip(change)
+
+    def map_change(self, change: Change, found: Found, outcome: Outcome) -> None:
+        """Map one change, whole or not at all.
+
+        Raises:
+            RecordError: it must be set aside; nothing of it was sent.
+        """
+        schema = self._schema(change)
+        found.schema = schema.plan.name
+        if change.op == "t":
+            sent = _truncates(schema, self._head(found, change))
+        else:
+            version = schema.versions.of(change)
+            found.version = version.label
+            sent = self._messages(schema, version, change, found)
+        outcome.send([(block.entity, text, block.is_unreviewed) for block, text in sent])
+
+    def _schema(self, change: Change) -> _Schema:
+        for name in change.names:
+            schema = self.schemas.get(name)
+            if schema is not None:
+                return schema
+        called = f"no schema is called {' or '.join(change.names)}" if change.names else "nothing names its schema"
+        raise RecordError("unknown_schema", called)
+
+    def _head(self, found: Found, change: Change) -> _Head:
+        return _Head(
+            self.plan.state, quoted(found.schema), quoted(found.position), write_origin(change.origin), change.ts_ms
+        )
+
+    def _messages(
+        self, schema: _Schema, version: VersionPlan, change: Change, found: Found
+    ) -> list[tuple[BlockPlan, bytes]]:
+        if self.is_production:
+            _refuse_held(version)
+        if not any(block.targets for block in version.blocks):
+            return []
+        writer = _Writer(self._head(found, change), schema, version, change)
+        if change.op == "d":
+            return writer.deletes(change.row, change.key())
+        if _is_key_change(version, change):
+            return [*writer.deletes(change.before, None), *writer.images("c")]
+        return writer.images(change.op)
+
+
+class Found:
+    """What is known of a record so far, for its row in the error store.
+
+    Args:
+        position: transport position.
+    """
+
+    def __init__(self, position: str) -> None:
+        self.position = position
+        self.schema = ""
+        self.version = ""
+
+
+class _Schema:
+    def __init__(self, plan: SchemaPlan, is_production: bool) -> None:
+        self.plan = plan
+        self.versions = Versions(plan, is_production=is_production)
+        self.placeholders = forms_of(plan.placeholder)
+
+
+class _Head:
+    """What all messages of one change share."""
+
+    def __init__(self, state: int, schema: bytes, position: bytes, origin: bytes, ts_ms: bytes) -> None:
+        self.state = state
+        self.schema = schema
+        self.position = position
+        self.origin = origin
+        self.ts_ms = ts_ms
+
+    def write(
+        self, op: str, entity: tuple[bytes, bytes], version: bytes, key: bytes, content: tuple[bytes, bytes]
+    ) -> bytes:
+        """Write one message; ``entity`` is name and version, ``content`` is payload and what is unchanged."""
+        facts = self.schema, version, self.position, self.origin
+        return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content)
+
+
+class _Writer:
+    """Writes the messages of one change of a known version."""
+
+    def __init__(self, head: _Head, schema: _Schema, version: VersionPlan, change: Change) -> None:
+        self.head = head
+        self.schema = schema
+        self.version = version
+        self.blocks = [block for block in version.blocks if block.targets]
+        self.change = change
+
+    def images(self, op: str) -> list[tuple[BlockPlan, bytes]]:
+        """Write full images for c, r and u; a c or r without any value is not sent."""
+        row = self.change.row or {}
+        message_key = self.change.key() if self.version.key is None else None
+        key = _key_values(self.version, message_key, row)
+        sent = []
+        for block in self.blocks:
+            members, unchanged = self._payload(block, row)
+            if op == "u" or unchanged or any(value != NULL for _, value in members):
+                sent.append((block, self._write(op, block, key, (write_nested(members), write_unchanged(unchanged)))))
+        return sent
+
+    def _payload(
+        self, block: BlockPlan, row: Members, only: Mapping[str, bytes] | None = None
+    ) -> tuple[list[tuple[str, bytes]], list[str]]:
+        """Return the mapped values and the paths that are unchanged; ``only`` limits them to values at hand."""
+        members, unchanged = [], []
+        for source, target in block.targets:
+            if only is not None and source not in only:
+                continue
+            value = _value(row, source) if only is None else only[source]
+            if value in self.schema.placeholders:
+                unchanged.append(target)
+            else:
+                members.append((target, value))
+        return members, unchanged
+
+    def deletes(self, row: Members | None, message_key: Members | None) -> list[tuple[BlockPlan, bytes]]:
+        """Write deletes: the key, and what identifies the row; the rest only where old rows are given whole.
+
+        Raises:
+            RecordError: ``no_key``.
+        """
+        is_full = self.schema.plan.has_full_images and row is not None
+        key = _key_values(self.version, message_key, row or {})
+        has_values = message_key is not None or row is not None
+        if not (is_full or (key and has_values)):
+            raise RecordError("no_key", "a delete with neither a message key nor a known key")
+        by_source = dict(key or ())
+        sent = []
+        for block in self.blocks:
+            identifying = {source: by_source[source] for source, _ in block.targets if source in by_source}
+            members, unchanged = self._payload(block, row or {}, None if is_full else identifying)
+            content = write_nested(members), write_unchanged(unchanged)
+            sent.append((block, self._write("d", block, key, content)))
+        return sent
+
+    def _write(
+        self, op: str, block: BlockPlan, key: list[tuple[str, bytes]] | None, content: tuple[bytes, bytes]
+    ) -> bytes:
+        targets = dict(block.targets)
+        named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key or ()]
+        entity = quoted(block.entity), quoted(block.entity_version)
+        return self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
+
+
+def _truncates(schema: _Schema, head: _Head) -> list[tuple[BlockPlan, bytes]]:
+    """Write one truncate for every entity that any version of the schema feeds."""
+    fed = [block for version in schema.plan.versions for block in version.blocks if block.targets]
+    blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
+    return [
+        (block, head.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b""))) for entity, block in blocks.items()
+    ]
+
+
+def _refuse_held(version: VersionPlan) -> None:
+    held = [f"{block.entity} {block.entity_version}" for block in version.blocks if block.is_held]
+    if held:
+        raise RecordError("block_needs_review", f"the mapping to {', '.join(held)} needs review")
+
+
+def _key_values(version: VersionPlan, message_key: Members | None, row: Members) -> list[tuple[str, bytes]] | None:
+    """Return (source path, value) of every key attribute in key order; ``None`` without a key.
+
+    The message key speaks first, the row where it does not name the attribute.
+    """
+    given = message_key or {}
+    paths: Sequence[str] = tuple(map(escape, given)) if version.key is None else version.key
+    if not paths:
+        return None
+    return [(path, _value(row if value_at(given, split(path)) is None else given, path)) for path in paths]
+
+
+def _is_key_change(version: VersionPlan, change: Change) -> bool:
+    if change.op != "u" or not change.before or not version.key:
+        return False
+    old, new = ([_value(row or {}, path) for path in version.key] for row in (change.before, change.row))
+    return old != new and NULL not in old
+
+
+def _value(row: Members, path: str) -> bytes:
+    raw = row.get(path) if path in row and "." not in path and "\\" not in path else value_at(row, split(path))
+    return NULL if raw is None else bytes(raw)

@@ -1,0 +1,177 @@
+"""Which version a message has: schema in the message, then the configured field, then the paths of its row.
+
+Source: contract.md §5. Registry ids come before all of these; nothing that carries one is decoded yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+from msgspec import Raw
+
+from metl_gui.core.json_text import Members, is_null, is_object, members_unless_repeated, text_of
+from metl_gui.core.paths import escape, split
+from metl_gui.engine.kernel.changes import Change
+from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan
+from metl_gui.errors import RecordError
+
+_Shape: TypeAlias = tuple[bool, str, tuple[str, ...], tuple[str, ...] | None]
+_CACHED_SHAPES = 10_000
+
+
+class Versions:
+    """The versions of one schema as a message meets them.
+
+    Args:
+        schema: the schema's plan.
+        is_production: held blocks count as different from others.
+    """
+
+    def __init__(self, schema: SchemaPlan, *, is_production: bool) -> None:
+        self.schema = schema
+        self.is_production = is_production
+        self.paths = {version.label: frozenset(version.paths) for version in schema.versions}
+        self.parents = {version.label: _parents(version.paths) for version in schema.versions}
+        self.field = split(schema.version_field) if schema.version_field else ()
+        self._by_shape: dict[_Shape, VersionPlan | RecordError] = {}
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether no version looks into the values of a row."""
+        return not any(self.parents.values())
+
+    def of(self, change: Change) -> VersionPlan:
+        """Decide the version of one change.
+
+        Raises:
+            RecordError: ``unknown_version`` or ``ambiguous_version``.
+        """
+        versions: Sequence[VersionPlan] = self.schema.versions
+        if change.fingerprint:
+            found = next((v for v in versions if v.fingerprint == change.fingerprint), None)
+            if found is not None:
+                return found
+            versions = [version for version in versions if version.is_inferred]
+            if not versions:
+                raise RecordError("unknown_version", "no version has the fingerprint of the schema in the message")
+        label = self._label(change)
+        if label is not None:
+            return self._labelled(label)
+        return self._by_paths(change, versions)
+
+    def _label(self, change: Change) -> str | None:
+        raw = value_at(change.row, self.field) if self.field else None
+        if raw is None or is_null(raw):
+            return None
+        text = text_of(raw)
+        return bytes(raw).decode() if text is None else text
+
+    def _labelled(self, label: str) -> VersionPlan:
+        for version in reversed(self.schema.versions):
+            if label == version.label or label in version.labels:
+                return version
+        raise RecordError("unknown_version", f"the version field says {label}, and no version has this label")
+
+    def _by_paths(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
+        if not self.is_flat or len(versions) != len(self.schema.versions):
+            return self._fitting(change, versions)
+        key = change.key() if change.op == "d" else None
+        shape = (change.is_flattened, change.op, tuple(change.row or ()), None if key is None else tuple(key))
+        found = self._by_shape.get(shape)
+        if found is None:
+            try:
+                found = self._fitting(change, versions)
+            except RecordError as error:
+                found = error
+            if len(self._by_shape) >= _CACHED_SHAPES:
+                self._by_shape.clear()
+            self._by_shape[shape] = found
+        if isinstance(found, RecordError):
+            raise RecordError(found.reason, found.detail)
+        return found
+
+    def _fitting(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
+        fitting = [version for version in versions if self._fits(version, change)]
+        if not fitting and change.op == "d":
+            fitting = [version for version in versions if _fits_by_key(version, change)]
+        if not fitting:
+            raise RecordError(
+                "unknown_version", f"no version has the members {', '.join(change.row or ()) or '(none)'}"
+            )
+        newest = fitting[-1]
+        outputs = {self._output(version, change) for version in fitting}
+        if len(outputs) > 1:
+            labels = ", ".join(version.label for version in fitting)
+            raise RecordError("ambiguous_version", f"the versions {labels} fit and give different messages")
+        return newest
+
+    def _fits(self, version: VersionPlan, change: Change) -> bool:
+        if change.row is None:
+            return False
+        present = self._present(version, change.row, "", is_flattened=change.is_flattened)
+        return present is not None and present.issuperset(version.required)
+
+    def _present(
+        self, version: VersionPlan, row: Mapping[str, Raw], prefix: str, *, is_flattened: bool = False
+    ) -> set[str] | None:
+        """Return the leaves that are present, ``None`` when one is not the version's own."""
+        paths, parents = self.paths[version.label], self.parents[version.label]
+        present: set[str] = set()
+        for name, raw in row.items():
+            path = prefix + escape(name)
+            if path in paths:
+                present.add(path)
+            elif path in parents and is_null(raw):
+                present.update(leaf for leaf in paths if leaf.startswith(path + "."))
+            elif path in parents and is_object(raw):
+                below = self._present(version, members_unless_repeated(raw), path + ".")
+                if below is None:
+                    return None
+                present |= below
+            elif not (is_flattened and name.startswith("__")) and path != self.schema.version_field:
+                return None
+        return present
+
+    def _output(self, version: VersionPlan, change: Change) -> object:
+        """Return what decides the messages of a version for rows of this shape, nulls apart."""
+        present: set[str] = self._present(version, change.row, "", is_flattened=True) or set() if change.row else set()
+        if change.op == "d" and not self.schema.has_full_images:
+            present = set(version.key or ())
+        is_always_sent = change.op in ("u", "d")
+        blocks = []
+        for block in version.blocks:
+            if not (block.targets or self.is_production):
+                continue
+            targets = frozenset(target for target in block.targets if target[0] in present)
+            if targets or is_always_sent:
+                is_held = self.is_production and block.is_held
+                blocks.append((block.entity, block.entity_version, is_held, targets))
+        return frozenset(blocks), version.key
+
+
+def value_at(row: Members | None, path: tuple[str, ...]) -> Raw | None:
+    """Return the value at a split path; ``None`` where it or a parent is missing or null."""
+    found = row
+    for name in path[:-1]:
+        raw = found.get(name) if found else None
+        found = members_unless_repeated(raw) if raw is not None and is_object(raw) else None
+    return found.get(path[-1]) if found else None
+
+
+def _fits_by_key(version: VersionPlan, change: Change) -> bool:
+    key = change.key()
+    present = {escape(name) for name in (change.row if key is None else key) or ()}
+    if key is not None and version.key is None:
+        return present <= set(version.paths)
+    return bool(version.key) and present >= {path.split(".")[0] for path in version.key or ()}
+
+
+def _parents(paths: Sequence[str]) -> frozenset[str]:
+    parents: set[str] = set()
+    for path in paths:
+        parts = split(path)
+        for number in range(1, len(parts)):
+            parents.add(".".join(map(escape, parts[:number])))
+    return frozenset(parents)

@@ -1,0 +1,52 @@
+"""Where the program keeps what is not in a project file: per user, by project id.
+
+Run folders hold raw records, so they live in the cache and go after 30 days; the demo's projects are the user's own
+and live with the user's data. Source: contract.md §2.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import platformdirs
+
+APPLICATION = "metl-gui"
+KEPT_SECONDS = 30 * 24 * 3600
+
+
+def cache_folder() -> Path:
+    """Return the folder of everything that may be deleted at any time."""
+    return platformdirs.user_cache_path(APPLICATION, appauthor=False)
+
+
+def data_folder() -> Path:
+    """Return the folder of what belongs to the user."""
+    return platformdirs.user_data_path(APPLICATION, appauthor=False)
+
+
+def runs_folder(project_id: str) -> Path:
+    """Return where the run folders of a project lie."""
+    return cache_folder() / "runs" / project_id
+
+
+def samples_folder() -> Path:
+    """Return where copies of the sample projects lie."""
+    return data_folder() / "samples"
+
+
+def forget_old_runs(project_id: str, kept_seconds: float = KEPT_SECONDS) -> int:
+    """Remove the run folders of a project that are older than the limit.
+
+    Returns:
+        How many went.
+    """
+    folder = runs_folder(project_id)
+    if not folder.is_dir():
+        return 0
+    oldest = time.time() - kept_seconds
+    old = [run for run in folder.iterdir() if run.is_dir() and run.stat().st_mtime < oldest]
+    for run in old:
+        shutil.rmtree(run, ignore_errors=True)
+    return len(old)

@@ -1,0 +1,193 @@
+"""A mapping run: a state compiled, run on Spark, counted, and kept with the project.
+
+Source: contract.md §5, dmm.md §8 (a run is pinned to one state and its hash).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
+from metl_gui.errors import ProjectError, RunError
+from metl_gui.workbench.places import forget_old_runs, runs_folder
+from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.session import Workbench
+
+EventSink = Callable[[EngineEvent], None]
+_LOOK_SECONDS = 0.05
+TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a person asks of a run.
+
+    Args:
+        source: a file, a folder or a pattern.
+        sink: a folder that is new or empty, or ``noop``; empty for a folder of the run's own in the user's cache.
+        spark: the Spark target.
+        mode: ``test``: every block as it stands, those that nobody confirmed counted by entity.
+        errors: folder of the error store; empty for one in the run's own folder.
+        limit: read at most this many records.
+        state: run an earlier state instead of the current one.
+    """
+
+    source: str
+    sink: str = ""
+    spark: str = LOCAL_TARGET
+    mode: str = TEST
+    errors: str = ""
+    limit: int | None = None
+    state: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run that finished.
+
+    Args:
+        report: its counts, as contract.md §5 has them, with ``outputs`` and ``errors``.
+        folder: the run folder: ``spec.json``, ``events.jsonl``, ``report.json``.
+    """
+
+    report: RunReport
+    folder: Path
+
+    def as_json(self) -> dict[str, object]:
+        """Return the document of ``metl run``."""
+        return self.report.as_json()
+
+
+def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
+    """Compile a state and decide on the folders; nothing is written yet.
+
+    Cost: linear in the matrix and the trees, for the plan and the hash.
+
+    Raises:
+        ProjectError: there is no such state.
+        RunError: what is asked for does not exist yet.
+    """
+    if request.mode != TEST:
+        raise RunError(
+            f"Runs of mode {request.mode} do not exist yet.",
+            "They use published states only, and publishing is not there yet.",
+            "Run it as a test.",
+        )
+    if request.limit is not None and request.limit < 1:
+        raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
+    document = workbench.at_state(request.state)
+    hash_ = state_hash(document)
+    run_id = new_run_id()
+    folder = runs_folder(workbench.project_id) / run_id
+    return RunSpec(
+        run_id=run_id,
+        plan=plans.encode(compile_plan(document, hash_)),
+        source=request.source,
+        sink=request.sink or str(folder / "messages"),
+        folder=str(folder),
+        errors=request.errors,
+        mode=request.mode,
+        limit=request.limit,
+        state=document.state,
+        hash=hash_,
+    )
+
+
+def run_mapping(
+    workbench: Workbench,
+    request: RunRequest,
+    spark: SparkProcess | None = None,
+    on_event: EventSink | None = None,
+    watch: Watch = UNWATCHED,
+) -> RunResult:
+    """Map a source with a state of the project and keep the report with the project.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: what to do.
+        spark: a Spark process that is started already or stays for the next run; by default one for this run only.
+        on_event: takes every event of the run, on the calling thread.
+        watch: progress in bytes, and cancel: it answers within a second.
+
+    Raises:
+        RunError: the run cannot start or go on; then nothing is left of its outputs.
+        SetupError: Spark does not start on this computer.
+        RunCancelled: it was cancelled; then nothing is left of its outputs.
+    """
+    watch.step("Compiling the matrix")
+    spec = prepare_run(workbench, request)
+    forget_old_runs(workbench.project_id)
+    events: list[EngineEvent] = []
+
+    def take(event: EngineEvent) -> None:
+        events.append(event)
+        _tell(watch, event)
+        if on_event is not None:
+            on_event(event)
+
+    watch.step("Waiting for Spark")
+    with _process(spark, request.spark) as process, _cancelling(process, watch):
+        report = process.run(spec, take)
+    return RunResult(_kept(workbench, report, events), Path(spec.folder))
+
+
+def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) -> RunReport:
+    """Write the run into the project; where that fails the report says so, because the run itself is done."""
+    try:
+        workbench.add_run(report.as_json(), list(events))
+    except ProjectError as error:
+        problem = f"The run is not in the project's list: {error}"
+        return msgspec.structs.replace(report, problems=(*report.problems, problem))
+    return report
+
+
+def _tell(watch: Watch, event: EngineEvent) -> None:
+    if watch.is_cancelled:
+        return
+    match event:
+        case RunStarted(bytes_total=total):
+            watch.step("Mapping", 0, total)
+        case RunProgressed(bytes_read=done, bytes_total=total, tally=tally):
+            watch.step(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped", done, total)
+        case _:
+            return
+
+
+@contextmanager
+def _process(given: SparkProcess | None, target: str) -> Iterator[SparkProcess]:
+    if given is not None:
+        yield given
+        return
+    with SparkProcess(target) as own:
+        yield own
+
+
+@contextmanager
+def _cancelling(process: SparkProcess, watch: Watch) -> Iterator[None]:
+    """Hand a person's wish to stop on to the run, also while no event comes."""
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(_LOOK_SECONDS):
+            if watch.is_cancelled:
+                process.cancel()
+
+    looker = threading.Thread(target=look, name="run-cancel", daemon=True)
+    looker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        looker.join()

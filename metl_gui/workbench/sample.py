@@ -1,0 +1,152 @@
+"""A project made of a sample folder, as the sample projects of the program are laid out.
+
+``cdm/`` holds the canonical model, ``schemas/`` the extraction schemas, ``mapping.csv`` the mapping, ``waiting/``
+schema versions that nobody has imported yet and ``cdc/`` messages to map.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from metl_gui.core.nodes import Side
+from metl_gui.errors import ProjectError
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.importing import ImportResult, import_sources
+from metl_gui.workbench.mapping import import_mapping
+from metl_gui.workbench.places import samples_folder
+from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.session import Workbench
+
+FX = "fx"
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "making", "make.py", "*.metl-*")
+_MARK = ".untouched"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFolder:
+    """A folder laid out as a sample."""
+
+    path: Path
+
+    @property
+    def project(self) -> Path:
+        """The project file."""
+        return self.path / f"{_base_name(self.path)}.metl"
+
+    @property
+    def canonical_model(self) -> Path:
+        """The schemas of the CDM."""
+        return self.path / "cdm"
+
+    @property
+    def schemas(self) -> Path:
+        """The extraction schemas that the project knows."""
+        return self.path / "schemas"
+
+    @property
+    def mapping(self) -> Path:
+        """The mapping table."""
+        return self.path / "mapping.csv"
+
+    @property
+    def waiting(self) -> Path:
+        """Schema versions that nobody has imported yet."""
+        return self.path / "waiting"
+
+    @property
+    def messages(self) -> Path:
+        """The captured messages."""
+        return self.path / "cdc"
+
+
+def fresh_copy(name: str = FX, watch: Watch = UNWATCHED) -> SampleFolder:
+    """Copy a sample project into the user's data folder, with its project file built.
+
+    A copy that was only looked at, or only run by the demo, is replaced; one that somebody has edited stays, and the
+    new one gets a number.
+
+    Raises:
+        ProjectError: the folder cannot be written.
+        SetupError: the installation lacks the sample.
+    """
+    watch.step(f"Copying the sample {name}")
+    source = sample_projects() / name
+    target = SampleFolder(_free_place(name))
+    try:
+        shutil.rmtree(target.path, ignore_errors=True)
+        target.path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target.path, ignore=_LEFT_OUT)
+    except OSError as error:
+        raise ProjectError(
+            f"The sample cannot be copied to {target.path}.",
+            f"{error}.",
+            "Free some space there, or mend its permissions.",
+        ) from error
+    if not target.project.exists():
+        build_project(target, watch).close()
+    return target
+
+
+def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
+    """Build the project of a sample folder out of its files and leave it open.
+
+    Raises:
+        ProjectError: the project cannot be written, or a file of the sample is not what it should be.
+    """
+    workbench = Workbench.create(folder.project)
+    try:
+        _complete(import_sources(workbench, Side.CDM, [folder.canonical_model], watch=watch))
+        _complete(import_sources(workbench, Side.EXTRACTION, [folder.schemas], watch=watch))
+        mapped = import_mapping(workbench, folder.mapping, watch=watch)
+        if mapped.conflicts:
+            first = mapped.conflicts[0]
+            raise ProjectError("The mapping of the sample does not fit.", f"Line {first.line}: {first.reason}")
+    except BaseException:
+        workbench.close()
+        raise
+    return workbench
+
+
+def add_waiting(workbench: Workbench, folder: SampleFolder, watch: Watch = UNWATCHED) -> ImportResult:
+    """Import the schema versions that wait."""
+    return import_sources(workbench, Side.EXTRACTION, [folder.waiting], watch=watch)
+
+
+def mark_untouched(folder: SampleFolder, state: int) -> None:
+    """Remember the state up to which nobody but the demo has edited a copy, so that the next demo may replace it."""
+    (folder.path / _MARK).write_text(str(state), encoding="utf-8")
+
+
+def _complete(result: ImportResult) -> None:
+    if result.refused:
+        first = result.refused[0]
+        raise ProjectError("A file of the sample was refused.", f"{first.source}: {first.reason}")
+
+
+def _free_place(name: str) -> Path:
+    number = 1
+    while True:
+        place = samples_folder() / (name if number == 1 else f"{name}-{number}")
+        if not place.exists() or _is_untouched(SampleFolder(place)):
+            return place
+        number += 1
+
+
+def _is_untouched(folder: SampleFolder) -> bool:
+    """Whether a copy holds nothing that a person did: as the demo left it, and nobody has it open."""
+    mark = folder.path / _MARK
+    if not mark.is_file() or not folder.project.is_file():
+        return False
+    try:
+        with Workbench.open(folder.project) as workbench:
+            return str(workbench.document.state) == mark.read_text(encoding="utf-8").strip()
+    except ProjectError:
+        return False
+
+
+def _base_name(path: Path) -> str:
+    """Name the project as the sample is called, whatever number its copy has."""
+    name, _, number = path.name.rpartition("-")
+    return name if name and number.isdecimal() else path.name

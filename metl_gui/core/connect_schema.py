@@ -9,7 +9,7 @@ Source: dmm.md §2 (attribute, version identity), cdc-formats.md §2 and §5.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from metl_gui.core.declarations import AttributeDeclaration, KeyPaths
@@ -21,6 +21,9 @@ ConnectSchema: TypeAlias = Mapping[str, Any]
 
 MAX_DEPTH = 64
 """Structs nested deeper than this are cut to a leaf (also the nesting limit of a record, contract.md §5)."""
+
+ADDED_PREFIX = "__"
+"""Begins the names of the fields that the flattening transform adds to a row (cdc-formats.md §6)."""
 
 PLAIN_TYPES = frozenset({"int8", "int16", "int32", "int64", "float", "double", "boolean", "string", "bytes"})
 WHOLE_TYPES = frozenset({"array", "map"})
@@ -46,21 +49,27 @@ def declare(schema: ConnectSchema) -> tuple[AttributeDeclaration, ...]:
 
 def row_of(schema: ConnectSchema) -> ConnectSchema:
     """Return the row struct of an envelope (that of ``after``, else ``before``), or the schema itself without one."""
-    row = event_row_of(schema) if is_envelope(schema) else None
-    return schema if row is None else row
+    if not is_envelope(schema):
+        return schema
+    fields = _named_fields(schema)
+    return next(fields[name] for name in _ROW_FIELDS if _is_struct(fields.get(name)))
 
 
 def is_envelope(schema: ConnectSchema) -> bool:
-    """Say whether a schema is that of a change: ``op`` and a struct under ``before`` or ``after``."""
+    """Say whether a schema is that of a change: a struct under ``before`` or ``after``, with ``op`` or nothing beside.
+
+    The data of a CloudEvent comes without ``op``, which stands among the attributes of the event.
+    """
     if not _is_struct(schema):
         return False
-    return "op" in _named_fields(schema) and event_row_of(schema) is not None
+    fields = _named_fields(schema)
+    has_row = any(_is_struct(fields.get(name)) for name in _ROW_FIELDS)
+    return has_row and ("op" in fields or set(fields) <= set(_ROW_FIELDS))
 
 
-def event_row_of(schema: ConnectSchema) -> ConnectSchema | None:
-    """Return the row struct in the schema of a CloudEvent's data, which has ``before`` and ``after`` but no ``op``."""
-    fields = _named_fields(schema) if _is_struct(schema) else {}
-    return next((fields[name] for name in _ROW_FIELDS if _is_struct(fields.get(name))), None)
+def without_added(attributes: Iterable[AttributeDeclaration]) -> tuple[AttributeDeclaration, ...]:
+    """Leave out what the flattening transform adds to the columns of a row (``__op``, ``__deleted`` ...)."""
+    return tuple(attribute for attribute in attributes if not attribute.path.startswith(ADDED_PREFIX))
 
 
 def record_name(schema: ConnectSchema) -> str:

@@ -20,9 +20,6 @@ from metl_gui.core.paths import escape
 from metl_gui.core.wrappers import Wrapped, is_wrapper, unwrap
 from metl_gui.errors import RecordError, SchemaError
 
-ADDED_PREFIX = "__"
-"""Fields that the flattening transform adds to a row."""
-
 
 @dataclass(frozen=True, slots=True)
 class RowSchema:
@@ -114,12 +111,12 @@ class RecordReader:
         if data is None or not is_object(data):
             raise RecordError("undecodable", "the data of their CloudEvents is no JSON object, which is not read")
         inner, schema_half = _halves(members(data))
-        return inner or {}, None if schema_half is None else self._schema(schema_half, is_event=True)
+        return inner or {}, None if schema_half is None else self._schema(schema_half)
 
-    def _schema(self, raw: bytes, *, is_event: bool = False) -> RowSchema | None:
+    def _schema(self, raw: bytes) -> RowSchema | None:
         known = self._schemas.get(raw)
         if known is None:
-            known = self._schemas[raw] = _parse_schema(raw, is_event)
+            known = self._schemas[raw] = _parse_schema(raw)
         if isinstance(known, SchemaError):
             raise RecordError("undecodable", str(known))
         return known
@@ -153,15 +150,15 @@ def _halves(found: Members) -> tuple[Members | None, bytes | None]:
     return members(payload), half
 
 
-def _parse_schema(raw: bytes, is_event: bool) -> RowSchema | SchemaError:
+def _parse_schema(raw: bytes) -> RowSchema | SchemaError:
     try:
         schema = _decode(raw)
-        if is_event:
-            schema = connect_schema.event_row_of(schema) or schema
-        name = connect_schema.record_name(schema)
-        has_row = connect_schema.is_envelope(schema) or not _has_op(schema)
-        attributes = connect_schema.declare(connect_schema.row_of(schema)) if has_row else ()
-        return RowSchema(name, attributes, connect_schema.row_label(schema), has_row)
+        is_envelope, has_op = connect_schema.is_envelope(schema), _has_op(schema)
+        has_row = is_envelope or not has_op
+        row = connect_schema.row_of(schema)
+        attributes = connect_schema.declare(row) if has_row else ()
+        named = row if is_envelope and not has_op else schema
+        return RowSchema(connect_schema.record_name(named), attributes, connect_schema.row_label(schema), has_row)
     except SchemaError as error:
         return error
 
@@ -183,11 +180,11 @@ def _row_of(found: Members, op: str, source: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _without_added(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: value for name, value in row.items() if not name.startswith(ADDED_PREFIX)}
+    return {name: value for name, value in row.items() if not name.startswith(connect_schema.ADDED_PREFIX)}
 
 
 def _flattened(declared: RowSchema) -> RowSchema:
-    kept = tuple(one for one in declared.attributes if not one.path.startswith(ADDED_PREFIX))
+    kept = connect_schema.without_added(declared.attributes)
     return RowSchema(declared.name, kept, declared.label, declared.has_row)
 
 

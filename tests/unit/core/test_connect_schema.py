@@ -97,3 +97,17 @@ def test_the_captured_table_has_a_second_version_after_its_column_was_added() ->
     versions = list(dict.fromkeys(connect_schema.declare(connect_schema.row_of(schema)) for schema in schemas))
     assert [len(version) for version in versions] == [29, 30]
     assert {a.path for a in versions[1]} - {a.path for a in versions[0]} == {"phone"}
+
+
+def test_the_data_of_a_cloud_event_is_an_envelope_without_op() -> None:
+    row = {"type": "struct", "fields": [{"field": "id", "type": "int32"}]}
+    event = {"type": "struct", "fields": [{**row, "field": "before"}, {**row, "field": "after"}]}
+    table = {"type": "struct", "fields": [{**row, "field": "after"}, {"field": "id", "type": "int32"}]}
+    assert lines(connect_schema.declare(connect_schema.row_of(event))) == ["id int32"]
+    assert lines(connect_schema.declare(connect_schema.row_of(table))) == ["after.id int32", "id int32"]
+
+
+def test_what_flattening_adds_is_left_out_of_the_columns() -> None:
+    fields = [{"field": name, "type": "string"} for name in ("a", "__op", "_b", "__deleted")]
+    attributes = connect_schema.declare({"type": "struct", "fields": fields})
+    assert [a.path for a in connect_schema.without_added(attributes)] == ["a", "_b"]

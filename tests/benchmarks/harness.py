@@ -1,0 +1,148 @@
+"""How benchmarks measure: alternating pairs of ours and the baseline, medians of ratios with their spread."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+ROUNDS = 7
+QUICK_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line of a benchmark.
+
+    Args:
+        case: what was measured.
+        ours, baseline: medians in ``unit``; the baseline is ``None`` where there is nothing to compare with.
+        unit: of both, and of the target of a case without a baseline.
+        target: least ratio, or without a baseline the bound in ``unit``; ``None`` where the figure is only reported.
+        low, high: quartiles of the ratio, or of ours without a baseline.
+        is_rate: larger figures of ``unit`` are better.
+        note: what the case did, with its size.
+    """
+
+    case: str
+    ours: float
+    baseline: float | None
+    unit: str
+    target: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+    is_rate: bool = False
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How much better ours is: always better when larger."""
+        if not self.baseline or not self.ours:
+            return None
+        return self.ours / self.baseline if self.is_rate else self.baseline / self.ours
+
+    @property
+    def meets(self) -> bool | None:
+        """Whether the target is met: it is missed when the whole spread lies below it."""
+        if self.target is None:
+            return None
+        if self.baseline is not None or self.is_rate:
+            return self.high >= self.target
+        return self.low <= self.target
+
+    def as_json(self) -> dict[str, Any]:
+        """Describe the case as contract.md §6 asks."""
+        return {
+            "case": self.case,
+            "ours": self.ours,
+            "baseline": self.baseline,
+            "unit": self.unit,
+            "ratio": self.ratio,
+            "target": self.target,
+            "meets": self.meets,
+            "spread": [self.low, self.high],
+            "note": self.note,
+        }
+
+
+def paired(
+    case: str,
+    ours: Callable[[], object],
+    baseline: Callable[[], object],
+    *,
+    unit: str,
+    per: float,
+    target: float | None,
+    rounds: int,
+    note: str = "",
+) -> Case:
+    """Time two callables in alternating pairs after one warm-up each.
+
+    Args:
+        case: what is measured.
+        ours, baseline: do the same work.
+        unit: of the figures printed, which are seconds times ``per``.
+        per: factor from seconds to the unit (1e6 / messages for microseconds a message).
+        target: least ratio.
+        rounds: number of pairs.
+        note: what was done.
+    """
+    ours(), baseline()
+    pairs = [(seconds(ours), seconds(baseline)) for _ in range(rounds)]
+    low, high = quartiles([b / o for o, b in pairs])
+    mine, theirs = (statistics.median(times) * per for times in zip(*pairs, strict=True))
+    return Case(case, mine, theirs, unit, target, low, high, note=note)
+
+
+def single(
+    case: str,
+    ours: Callable[[], object],
+    *,
+    unit: str,
+    per: float,
+    rounds: int,
+    target: float | None = None,
+    note: str = "",
+) -> Case:
+    """Time one callable that has no baseline."""
+    times = [seconds(ours) * per for _ in range(rounds)]
+    low, high = quartiles(times)
+    return Case(case, statistics.median(times), None, unit, target, low, high, note=note)
+
+
+def figure(case: str, value: float, *, unit: str, target: float | None = None, note: str = "") -> Case:
+    """Report one measured figure of which smaller is better."""
+    return Case(case, value, None, unit, target, value, value, note=note)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one call, the garbage of the one before collected first."""
+    gc.collect()
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def quartiles(values: list[float]) -> tuple[float, float]:
+    """Lower and upper quartile; of fewer than four values the ends."""
+    if len(values) < 4:
+        return min(values), max(values)
+    low, _, high = statistics.quantiles(values, n=4)
+    return low, high
+
+
+def machine() -> dict[str, Any]:
+    """Describe the computer."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1),
+        "python": platform.python_version(),
+        "spark": version("pyspark"),
+    }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from metl_gui.core.names import of_path
 from metl_gui.errors import SchemaError
 from metl_gui.registry import connect_json, json_schema
 from metl_gui.registry.documents import unreadable
@@ -24,7 +25,8 @@ class SourceFile:
 
     Args:
         path: where it is.
-        relative: its path below the folder that was named; just its name when it was named itself.
+        relative: its path below the folder that was named; just its name when it was named itself, with its folder
+            before it when the name is nothing but a label.
     """
 
     path: Path
@@ -80,8 +82,17 @@ def find(sources: Iterable[str | Path]) -> tuple[list[SourceFile], list[Refusal]
                 Refusal(str(source), "It names no file. Name a file, a folder or a pattern that matches some.")
             )
         for file in found:
-            files.setdefault(file.path, file)
+            files.setdefault(file.path, SourceFile(file.path, _naming_path(file)))
     return list(files.values()), refused
+
+
+def _naming_path(file: SourceFile) -> str:
+    """Put the folder before a file that is called by its label alone: ``rate/1.0.0.yaml`` is a version of rate."""
+    if "/" in file.relative:
+        return file.relative
+    folder = file.path.resolve().parent.name
+    below = f"{folder}/{file.relative}"
+    return below if folder and of_path(below).name == folder else file.relative
 
 
 def _files(source: str, refused: list[Refusal]) -> Iterator[SourceFile]:

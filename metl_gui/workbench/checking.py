@@ -9,8 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from metl_gui.core.canonical import state_hash
 from metl_gui.core.checks import Problem, Severity, check
 from metl_gui.core.document import Document
+from metl_gui.workbench.session import Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,25 @@ class CheckResult:
                 for problem in self.problems
             ],
         }
+
+
+def check_project(workbench: Workbench) -> CheckResult:
+    """Run every check on the current state, and prove that the project file reads back as what is shown.
+
+    Cost: linear in the document; the file is read once more.
+    """
+    found = check_document(workbench.document)
+    stored = workbench.read_again()
+    if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
+        return found
+    problem = Problem(
+        Severity.ERROR,
+        "project.differs-from-file",
+        workbench.path.name,
+        "The file holds another content of this state than what is open.",
+        "Close the project and open it again; report this.",
+    )
+    return CheckResult(found.state, (problem, *found.problems))
 
 
 def check_document(document: Document) -> CheckResult:

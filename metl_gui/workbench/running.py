@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -27,7 +28,7 @@ from metl_gui.workbench.session import Workbench
 
 EventSink = Callable[[EngineEvent], None]
 _LOOK_SECONDS = 0.05
-TEST = "test"
+TEST: Final = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         sink=request.sink or str(folder / "messages"),
         folder=str(folder),
         errors=request.errors,
-        mode=request.mode,
+        mode=TEST,
         limit=request.limit,
         state=document.state,
         hash=hash_,

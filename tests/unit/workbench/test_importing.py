@@ -120,3 +120,9 @@ def test_the_sample_is_imported_whole_and_its_waiting_version_shrinks_two_blocks
     newest = empty.document.extraction.newest(orders.id)
     assert newest is not None
     assert newest.key == ("id",)
+
+
+def test_a_file_named_by_itself_has_the_label_it_is_called_by(empty: Workbench, tmp_path: Path) -> None:
+    path = write_schema(tmp_path / "in", "rate", "2.1.0", "a")
+    (added,) = import_sources(empty, Side.CDM, [path]).added
+    assert (added.name, added.version) == ("rate", "2.1.0")

@@ -1,0 +1,41 @@
+"""The checks of a project."""
+
+from __future__ import annotations
+
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.workbench.checking import check_document, check_project
+from metl_gui.workbench.reviewing import confirm_all
+from metl_gui.workbench.session import Workbench
+
+from .conftest import declare
+
+
+def test_a_project_without_doubts_has_found_nothing(mapped: Workbench) -> None:
+    found = check_project(mapped)
+    assert found.problems == ()
+    assert not found.has_found
+
+
+def test_a_block_that_waits_is_a_warning_until_it_is_decided(mapped: Workbench) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount")))
+    found = check_document(mapped.document).as_json()["problems"]
+    assert [(p["severity"], p["code"], p["place"]) for p in found] == [
+        ("warning", "mapping.needs-review", "fx.pay.orders@2:payment@1")
+    ]
+    assert check_document(mapped.document).has_found
+    confirm_all(mapped, "smaller")
+    assert not check_document(mapped.document).has_found
+
+
+def test_a_file_that_reads_back_as_something_else_is_an_error(mapped: Workbench) -> None:
+    with Workbench.open(mapped.path, for_editing=False) as reader:
+        # The view is made to differ from the file, which no edit can do.
+        reader._document = reader.at_state(4)
+        found = check_project(reader).problems
+    assert [problem.code for problem in found if problem.code.startswith("project.")] == []
+    with Workbench.open(mapped.path, for_editing=False) as reader:
+        older = reader.at_state(4)
+        reader._document = type(older)(mapped.document.state, older.extraction, older.cdm, older.matrix)
+        codes = [problem.code for problem in check_project(reader).problems]
+    assert "project.differs-from-file" in codes

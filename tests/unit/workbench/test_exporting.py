@@ -1,0 +1,91 @@
+"""The matrix in files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.errors import ProjectError, UserError
+from metl_gui.workbench.exporting import ExportFormat, export, parse_export_format
+from metl_gui.workbench.mapping import import_mapping
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import set_settings
+
+from .conftest import declare, fill
+
+
+@pytest.fixture
+def shrunk(mapped: Workbench) -> Workbench:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    return mapped
+
+
+def test_the_json_export_has_one_element_a_line(shrunk: Workbench, tmp_path: Path) -> None:
+    result = export(shrunk.document, ExportFormat.JSON, tmp_path / "out.json")
+    text = (tmp_path / "out.json").read_text(encoding="utf-8")
+    content = json.loads(text)
+    assert (content["format"], content["version"], content["state"]) == ("metl-matrix", 1, 6)
+    assert content["hash"] == state_hash(shrunk.document)
+    assert text.count('{"from": ') == sum(len(block["elements"]) for block in content["blocks"])
+    assert all(line.count('"from"') <= 1 for line in text.splitlines())
+    assert result.as_json()["blocks"] == len(content["blocks"]) == 4
+    assert set(content) >= {"trees", "settings"}
+
+
+def test_a_block_that_needs_review_is_held_unless_its_schema_says_otherwise(shrunk: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    assert export(shrunk.document, ExportFormat.JSON, path).held == 2
+    held = [block for block in json.loads(path.read_text())["blocks"] if block.get("held")]
+    assert [(block["version"], block["elements"]) for block in held] == [("2", []), ("2", [])]
+    set_settings(shrunk, "fx.pay.orders", ["meanwhile=map what is left"])
+    assert export(shrunk.document, ExportFormat.JSON, path).held == 0
+    assert [len(block["elements"]) for block in json.loads(path.read_text())["blocks"]] == [4, 2, 2, 1]
+
+
+def test_the_compact_export_keeps_one_block_of_equal_versions(mapped: Workbench, tmp_path: Path) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount", "legacy", "x")))
+    export(mapped.document, ExportFormat.DUSB, tmp_path / "out.json")
+    groups = json.loads((tmp_path / "out.json").read_text())["groups"]
+    assert [[kept["version"] for kept in group["kept"]] for group in groups] == [["1"], ["1"]]
+
+
+def test_a_table_reads_back_as_the_same_mapping(mapped: Workbench, tmp_path: Path) -> None:
+    export(mapped.document, ExportFormat.CSV, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    assert {row["status"] for row in rows} == {"confirmed"}
+    with Workbench.create(tmp_path / "again.metl") as again:
+        fill(again)
+        assert import_mapping(again, tmp_path / "out.csv").set == 6
+        assert state_hash(again.document) == state_hash(mapped.document)
+
+
+def test_an_earlier_state_is_exported_as_it_was(shrunk: Workbench, tmp_path: Path) -> None:
+    export(shrunk.at_state(5), ExportFormat.JSON, tmp_path / "old.json")
+    content = json.loads((tmp_path / "old.json").read_text())
+    assert (content["state"], len(content["blocks"])) == (5, 2)
+
+
+def test_what_cannot_be_written_leaves_the_old_file_whole(mapped: Workbench, tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="folder"):
+        export(mapped.document, ExportFormat.JSON, tmp_path)
+    with pytest.raises(ProjectError, match="cannot be written"):
+        export(mapped.document, ExportFormat.JSON, tmp_path / "no" / "out.json")
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    export(mapped.document, ExportFormat.JSON, path)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir() if "partial" in each.name) == []
+
+
+def test_an_unknown_format_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UserError, match="json, dusb, csv"):
+        parse_export_format("xlxs")

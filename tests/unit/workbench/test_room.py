@@ -1,0 +1,21 @@
+"""The walls of the room."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import metl_gui.workbench
+
+
+def test_importing_every_module_of_the_workbench_loads_neither_a_screen_nor_spark() -> None:
+    names = [f"metl_gui.workbench.{module.name}" for module in pkgutil.iter_modules(metl_gui.workbench.__path__)]
+    assert len(names) > 10
+    script = (
+        f"import importlib, sys\nfor name in {names!r}: importlib.import_module(name)\n"
+        "heavy = ('PySide6', 'pyspark', 'pandas', 'scipy', 'pyqtgraph', 'sqlite_utils')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metl_gui import packaged
+from metl_gui.workbench.sample import SampleFolder, build_project
+
+METL = [sys.executable, "-m", "metl_gui.cli.main"]
+HOSTILE = packaged.sample_projects() / "fx" / "cdc" / "hostile.jsonl"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The mapped sample, built once; a run does not change it."""
+    folder = tmp_path_factory.mktemp("sample") / "fx"
+    folder.mkdir()
+    for part in ("cdm", "schemas", "mapping.csv"):
+        (folder / part).symlink_to(packaged.sample_projects() / "fx" / part)
+    sample = SampleFolder(folder)
+    build_project(sample).close()
+    return sample.project
+
+
+def metl_run(project: Path, *arguments: object) -> tuple[int, Any, str]:
+    command = [*METL, "run", str(project), *map(str, arguments), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_a_strict_run_over_hostile_lines_ends_with_3_and_its_counts_are_those_on_disk(
+    project: Path, tmp_path: Path
+) -> None:
+    code, report, said = metl_run(
+        project, "--source", HOSTILE, "--sink", tmp_path / "out", "--errors", tmp_path / "errors", "--strict"
+    )
+    assert code == 3, said
+    assert report["set_aside"] > 0
+    assert report["read"] == report["mapped"] + report["filtered"] + report["set_aside"] + report["skipped"]
+    written = [line for path in (tmp_path / "out").rglob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(written) == report["messages_out"] == sum(report["by_entity"].values())
+    kept = [line for path in (tmp_path / "errors").rglob("*") if path.is_file() for line in path.open()]
+    assert len([line for line in kept if line.startswith("{")]) == report["set_aside"]
+    assert "Mapping" in said
+
+
+def test_without_strict_the_same_run_ends_with_0(project: Path) -> None:
+    code, report, said = metl_run(project, "--source", HOSTILE, "--sink", "noop")
+    assert code == 0, said
+    assert report["set_aside"] > 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--source", "{tmp}/absent", "--sink", "noop"], ["--source", "{tmp}", "--sink", "noop", "--mode", "production"]],
+    ids=["no such source", "production"],
+)
+def test_a_run_that_cannot_start_ends_with_1_and_a_hint(project: Path, tmp_path: Path, wrong: list[str]) -> None:
+    code, document, said = metl_run(project, *(text.format(tmp=tmp_path) for text in wrong))
+    assert code == 1
+    assert document["error"]["hint"]
+    assert "Traceback" not in said
+
+
+def test_an_interrupted_run_ends_with_130_and_leaves_no_outputs(project: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    command = [*METL, "run", str(project), "--source", str(HOSTILE.parent), "--sink", str(target)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if "Spark" in line or "Mapping" in line:
+                break
+        asked = time.monotonic()
+        os.kill(running.pid, signal.SIGINT)
+        running.stderr.read()
+    assert running.returncode == 130
+    assert time.monotonic() - asked < 60
+    assert not target.exists() or not any(target.rglob("*.jsonl"))

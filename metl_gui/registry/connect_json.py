@@ -21,7 +21,7 @@ from metl_gui.errors import RecordError, SchemaError
 from metl_gui.registry.change_records import RecordReader, RowRecord
 from metl_gui.registry.documents import decode, parse_json, read_bytes
 from metl_gui.registry.reading import Reading, Refusal
-from metl_gui.registry.row_inference import MAX_SHAPES, RowInference
+from metl_gui.registry.row_inference import MAX_SHAPES, RowInference, have_same_paths
 from metl_gui.registry.streams import chunks
 
 
@@ -187,29 +187,13 @@ def _inferred_versions(name: str, table: _Table) -> list[VersionDeclaration]:
             source=table.inferred_source,
         )
         for attributes in table.inference.versions()
-        if not any(_are_same_paths(paths, attributes) for paths in declared)
+        if not any(have_same_paths(paths, attributes) for paths in declared)
     ]
 
 
 def _own_key(key: KeyPaths, attributes: tuple[AttributeDeclaration, ...]) -> KeyPaths:
     """Return a key where all its paths are attributes; a key of other columns cannot be told from the row."""
     return key if key is not None and {one.path for one in attributes}.issuperset(key) else None
-
-
-def _are_same_paths(declared: set[str], inferred: tuple[AttributeDeclaration, ...]) -> bool:
-    """Say whether rows of inferred paths are rows of a declared version; leaves may be objects, nulls parents."""
-    covered: set[str] = set()
-    for attribute in inferred:
-        path = attribute.path
-        home = path if path in declared else next((one for one in declared if path.startswith(one + ".")), None)
-        if home is not None:
-            covered.add(home)
-            continue
-        below = {one for one in declared if one.startswith(path + ".")}
-        if not below or attribute.type != "unknown":
-            return False
-        covered |= below
-    return covered == declared
 
 
 def _told(path: Path, records: int, problem: _Problem) -> Refusal:

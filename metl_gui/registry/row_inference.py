@@ -9,7 +9,8 @@ whether its *path* may be missing (below a parent that was null); null itself ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -80,6 +81,29 @@ class RowInference:
             else:
                 _join(home, shape)
         return [tuple(_attributes(version, "", False)) for version in versions if version.below]
+
+
+def have_same_paths(declared: AbstractSet[str], inferred: Iterable[AttributeDeclaration]) -> bool:
+    """Say whether rows that inferred attributes were read off are rows of a version with certain paths.
+
+    A leaf of the version may be an object in the rows, and a null in the rows may have leaves in the version.
+
+    Args:
+        declared: the paths of the version.
+        inferred: attributes of an inferred version.
+    """
+    covered: set[str] = set()
+    for attribute in inferred:
+        path = attribute.path
+        home = path if path in declared else next((one for one in declared if path.startswith(one + ".")), None)
+        if home is not None:
+            covered.add(home)
+            continue
+        below = {one for one in declared if one.startswith(path + ".")}
+        if not below or attribute.type != "unknown":
+            return False
+        covered |= below
+    return covered == declared
 
 
 def _signature(row: Mapping[str, Any], depth: int) -> Signature:

@@ -24,6 +24,7 @@ from metl_gui.errors import EditError
 from metl_gui.registry import folders
 from metl_gui.registry.formats import parse_format
 from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.row_inference import have_same_paths
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
@@ -185,13 +186,22 @@ def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, grou
 
 
 def known_version(document: Document, side: Side, declaration: VersionDeclaration) -> Version | None:
-    """Find the version of the project that has the same content, by name or alias and fingerprint."""
+    """Find the version of the project that has the same content, by name or alias and fingerprint.
+
+    Types that were read off data say less than declared ones and change with the data, so for an inferred version the
+    newest one with the same paths is the same.
+    """
     tree = document.tree(side)
     schema = tree.named(declaration.name)
     if schema is None:
         return None
     print_ = declaration.fingerprint
-    return next((version for version in tree.versions(schema.id) if version.fingerprint == print_), None)
+    versions = list(tree.versions(schema.id))
+    same = next((version for version in versions if version.fingerprint == print_), None)
+    if same is None and declaration.inferred:
+        paths = ((version, {attribute.path for attribute in version.attributes}) for version in reversed(versions))
+        same = next((version for version, own in paths if have_same_paths(own, declaration.attributes)), None)
+    return same
 
 
 def new_verdicts(transition: Transition) -> Iterable[Verdict]:

@@ -34,8 +34,8 @@ def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
     if arguments.fix and not examination.ok:
         examination = mend(examination, out.note)
     lines = [_line(check) for check in examination.checks]
-    for check in examination.missing:
-        lines += [f"{check.name}: {check.hint}"] + ([f"  {check.command}"] if check.command else [])
+    lines += [f"{check.name}: {check.hint}" for check in examination.missing]
+    lines += [f"  {command}" for command in examination.commands]
     lines.append("Everything needed is here." if examination.ok else "Something needed is missing.")
     out.result(examination.as_json(), lines)
     return DONE if examination.ok else AT_FAULT

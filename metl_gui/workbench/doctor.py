@@ -84,6 +84,12 @@ class Examination:
         """The Debian packages that would mend what can be mended by packages."""
         return tuple(dict.fromkeys(package for check in self.missing for package in check.packages))
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that mend everything that commands mend, packages in one line."""
+        own = tuple(check.command for check in self.missing if check.command and not check.packages)
+        return own + ((install_line(self.packages),) if self.packages and has_apt() else ())
+
     def as_json(self) -> dict[str, object]:
         """Return the document of ``metl doctor --json``."""
         return {"checks": [check.as_json() for check in self.checks]}
@@ -188,7 +194,7 @@ def mend(examination: Examination, tell: Callable[[str], None]) -> Examination:
     """
     if not examination.packages:
         return examination
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
+    if not has_apt() or os.geteuid() != 0:
         return examination
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     _run(["apt-get", "update"], environment, tell)
@@ -217,12 +223,22 @@ def _run(command: list[str], environment: dict[str, str], tell: Callable[[str], 
         tell(f"{command[0]} ended with {process.returncode}")
 
 
-def _with_command(check: Check) -> Check:
-    if check.ok or not check.packages or shutil.which("apt-get") is None:
-        return check
-    first = " ".join(package.partition("|")[0] for package in check.packages)
+def has_apt() -> bool:
+    """Whether packages are installed with apt here."""
+    return shutil.which("apt-get") is not None
+
+
+def install_line(packages: Iterable[str]) -> str:
+    """Write the line that a person runs to install packages, with the first of each ``a|b``."""
     sudo = "" if os.geteuid() == 0 else "sudo "
-    return replace(check, command=f"{sudo}apt-get update && {sudo}apt-get install -y {first}")
+    names = " ".join(package.partition("|")[0] for package in packages)
+    return f"{sudo}apt-get update && {sudo}apt-get install -y {names}"
+
+
+def _with_command(check: Check) -> Check:
+    if check.ok or not check.packages or not has_apt():
+        return check
+    return replace(check, command=install_line(check.packages))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

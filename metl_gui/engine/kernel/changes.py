@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from metl_gui.core import names
 from metl_gui.core.classify import ROW_KINDS, Kind, classify, is_with_schema, op_of
-from metl_gui.core.connect_schema import declare, record_name, row_of
+from metl_gui.core.connect_schema import declare, record_name, row_of, without_added
 from metl_gui.core.declarations import fingerprint
 from metl_gui.core.json_text import (
     NULL,
@@ -34,10 +34,17 @@ from metl_gui.errors import RecordError, SchemaError
 
 @dataclass(frozen=True, slots=True)
 class SchemaHalf:
-    """What the Connect schema of one message says: its record name and the fingerprint of its row (empty: nothing)."""
+    """What the Connect schema of one message says (empty: nothing).
+
+    Args:
+        record_name: its record name.
+        fingerprint: that of its row.
+        flattened_fingerprint: the same without the fields that the flattening transform adds.
+    """
 
     record_name: str = ""
     fingerprint: str = ""
+    flattened_fingerprint: str = ""
 
 
 @dataclass(slots=True)
@@ -137,7 +144,8 @@ def schema_half(raw: bytes) -> SchemaHalf:
         schema = json.loads(raw)
         if not isinstance(schema, dict) or "type" not in schema:
             return SchemaHalf()
-        return SchemaHalf(record_name(schema), fingerprint(declare(row_of(schema))))
+        attributes = declare(row_of(schema))
+        return SchemaHalf(record_name(schema), fingerprint(attributes), fingerprint(without_added(attributes)))
     except (SchemaError, ValueError, RecursionError):
         return SchemaHalf()
 
@@ -185,7 +193,7 @@ def _of_flattened(found: Members, topic: str, half: SchemaHalf) -> Change:
         row=found,
         ts_ms=_milliseconds(*(_metadata(found, "ts_ms", prefix) for prefix in ("__", "__source_"))),
         origin=origin,
-        fingerprint=half.fingerprint,
+        fingerprint=half.flattened_fingerprint,
         is_flattened=True,
     )
 
@@ -250,7 +258,7 @@ def _names(topic: str, source: Members, record: str) -> tuple[str, ...]:
     found = names.of_change(None, parts, record)
     if parts.get("schema") and parts.get("db"):
         found += names.of_change(None, {**parts, "schema": ""}, "")
-        full = (parts["name"], parts["db"], parts["schema"], parts.get("table"))
+        full = tuple(parts.get(part) for part in ("name", "db", "schema", "table"))
         found += (".".join(part for part in full if part),)
     return found
 

@@ -39,3 +39,14 @@ def _content(placeholder: str) -> bytes:
         except ValueError:
             return placeholder.encode()
     return placeholder.encode()
+
+
+@lru_cache(maxsize=256)
+def marks_of(placeholder: str) -> tuple[bytes, ...]:
+    """Return texts of which at least one stands in every form of a placeholder, for a quick look."""
+    content = _content(placeholder)
+    codes = ",".join(map(str, content[:8])).encode()
+    quoted = json.dumps(content.decode("utf-8", "replace"), ensure_ascii=False)[1:-1].encode()
+    as_written = json.dumps(placeholder, ensure_ascii=False)[1:-1].encode()
+    marks = (quoted, as_written, base64.b64encode(content), codes)
+    return tuple(dict.fromkeys(mark for mark in marks if mark))

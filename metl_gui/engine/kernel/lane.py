@@ -1,0 +1,167 @@
+"""The fast lane: finds the form of a record and lets it write; learns forms from what the reference has mapped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from metl_gui.core.json_text import members, quoted, text_of
+from metl_gui.core.wrappers import Wrapped, is_bare, unwrap
+from metl_gui.engine.kernel.forms import Form, Run, Sent, learn
+from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.reference import Found, Reference
+from metl_gui.errors import RecordError
+
+_Look: TypeAlias = tuple[str | bytes, bytes, bytes, bytes]
+
+MOST_FORMS = 8
+"""Forms kept for records that look alike at first sight."""
+
+MOST_LESSONS = 32
+"""How often learning is tried for records that look alike at first sight."""
+
+MOST_LOOKS = 4096
+_DECLINED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _Carrier(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The wrapper that Kafka tools write most often."""
+
+    topic: Raw
+    key: Raw
+    value: Raw
+    partition: Raw
+    offset: Raw
+    timestamp: Raw
+
+
+_carrier = msgspec.json.Decoder(_Carrier).decode
+_text = msgspec.json.Decoder(str).decode
+_CARRIER_BYTES = len(b'{"topic":,"key":,"value":,"partition":,"offset":,"timestamp":}')
+_SCHEMA = b'{"schema":'
+_PAYLOAD = b',"payload":'
+
+
+class Lane:
+    """The fast lane of one kernel.
+
+    Args:
+        reference: decides what no form decides.
+    """
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        self._forms: dict[_Look, list[Form]] = {}
+        self._lessons: Counter[_Look] = Counter()
+        self._prefixes: dict[str, list[bytes]] = {}
+        self._topics: dict[bytes, str] = {}
+
+    def write(self, raw: bytes, position: bytes) -> Sent | None:
+        """Write the messages of a record; ``None`` when the reference must decide.
+
+        Args:
+            raw: the record exactly.
+            position: its place in the file as the inside of a JSON string.
+        """
+        try:
+            if is_bare(raw):
+                return self._write(raw, "", None, position)
+            if raw.startswith(b'{"topic":'):
+                return self._write_carried(raw)
+            return self._write(raw, "", None, position) if raw.startswith(_SCHEMA) else None
+        except _DECLINED:
+            return None
+
+    def learn(self, raw: bytes) -> None:
+        """Learn the form of a record that the reference has mapped."""
+        try:
+            wrapped = unwrap(raw)
+            prefix, payload = self._parted(wrapped.value or b"", wrapped.topic, is_new=True)
+            look = _look(payload, wrapped.topic, prefix)
+            if look is None or self._lessons[look] >= MOST_LESSONS or len(self._lessons) >= MOST_LOOKS:
+                return
+            self._lessons[look] += 1
+            form = learn(payload, prefix, wrapped, self._run)
+        except (RecordError, *_DECLINED):
+            return
+        if form is not None:
+            self._forms.setdefault(look, []).insert(0, form)
+            del self._forms[look][MOST_FORMS:]
+
+    def _run(self, wrapped: Wrapped, position: str) -> Run | None:
+        outcome, found = Outcome(), Found(position)
+        try:
+            self.reference.map_wrapped(wrapped, found, outcome)
+        except RecordError:
+            return None
+        if outcome.fates != [Fate.MAPPED] or not found.version:
+            return None
+        schema = self.reference.schemas[found.schema].plan
+        version = next(version for version in schema.versions if version.label == found.version)
+        flags = [bool(outcome.from_unreviewed[entity]) for entity in outcome.entities]
+        return Run(list(zip(outcome.entities, outcome.messages, flags, strict=True)), schema, version)
+
+    def _write_carried(self, raw: bytes) -> Sent | None:
+        carrier = _carrier(raw)
+        topic, numbers = bytes(carrier.topic), b"".join((carrier.partition, carrier.offset, carrier.timestamp))
+        key = bytes(carrier.key)
+        leaves_bytes = len(topic) + len(key) + len(carrier.value) + len(numbers)
+        if _CARRIER_BYTES + leaves_bytes != len(raw) or not numbers.isdigit() or key[:1] not in (b'"', b"n"):
+            return None
+        name = self._topics.get(topic)
+        if name is None:
+            name = text_of(topic)
+            if name is None or quoted(name) != topic or len(self._topics) >= MOST_LOOKS:
+                return None
+            self._topics[topic] = name
+        if not raw.isascii():
+            raw.decode()
+        position = b"%b/%b/%b" % (topic[1:-1], carrier.partition, carrier.offset)
+        return self._write(
+            _text(carrier.value).encode(), name, None if key == b"null" else _text(key).encode(), position
+        )
+
+    def _write(self, value: bytes, topic: str, key: bytes | None, position: bytes) -> Sent | None:
+        prefix, payload = self._parted(value, topic, is_new=False)
+        look = _look(payload, topic, prefix)
+        forms = self._forms.get(look) if look is not None else None
+        for at, form in enumerate(forms or ()):
+            try:
+                sent = form.write(payload, key, position)
+            except msgspec.ValidationError:
+                continue
+            if at and forms:
+                forms.insert(0, forms.pop(at))
+            return sent
+        return None
+
+    def _parted(self, value: bytes, topic: str, *, is_new: bool) -> tuple[bytes, bytes]:
+        """Part a value into its schema half, up to the payload, and its payload."""
+        if not value.startswith(_SCHEMA):
+            return b"", value
+        prefixes = self._prefixes.setdefault(topic, [])
+        for prefix in prefixes:
+            if value.startswith(prefix) and value.endswith(b"}"):
+                return prefix, value[len(prefix) : -1]
+        if is_new and len(prefixes) < MOST_LESSONS:
+            payload = bytes(members(value)["payload"])
+            prefix = value[: -len(payload) - 1]
+            if prefix.endswith(_PAYLOAD) and value == prefix + payload + b"}":
+                prefixes.append(prefix)
+                return prefix, payload
+        raise msgspec.DecodeError("the schema half of this value has not been seen before")
+
+
+def _look(payload: bytes, topic: str, prefix: bytes) -> _Look | None:
+    """Return what tells records apart at first sight: topic or table, operation, and how the envelope begins."""
+    op = payload.rfind(b'"op":"') + 6
+    if op < 6:
+        return None
+    place: str | bytes = topic
+    if not (topic or prefix):
+        table = payload.rfind(b'"table":"')
+        place = payload[table : payload.find(b'"', table + 9)]
+    return place, prefix, payload[op : op + 1], payload[:14]

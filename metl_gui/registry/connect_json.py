@@ -40,7 +40,7 @@ class _Table:
     """Everything seen of one schema."""
 
     aliases: dict[str, None] = field(default_factory=dict)
-    declared: dict[tuple[AttributeDeclaration, ...], _Declared] = field(default_factory=dict)
+    declared: dict[tuple[tuple[AttributeDeclaration, ...], str | None], _Declared] = field(default_factory=dict)
     inference: RowInference = field(default_factory=RowInference)
     inferred_source: str = ""
     inferred_key: KeyPaths = None
@@ -130,11 +130,11 @@ class _Gathering:
         declared = record.declared
         if declared is not None:
             version = table.declared.setdefault(
-                declared.attributes, _Declared(declared.attributes, declared.label, source)
+                (declared.attributes, declared.label), _Declared(declared.attributes, declared.label, source)
             )
             version.key = version.key or record.key if record.key is not None else version.key
         elif record.row:
-            table.inference.add(record.row)
+            table.inference.add(record.row, source)
             table.inferred_source = table.inferred_source or source
             table.inferred_key = table.inferred_key or record.key if record.key is not None else table.inferred_key
 
@@ -160,17 +160,18 @@ class _Gathering:
 
 
 def _declared_versions(name: str, table: _Table) -> list[VersionDeclaration]:
-    """Return the versions that messages declare; those with one fingerprint are one."""
-    versions: dict[str, VersionDeclaration] = {}
+    """Return the versions that messages declare; those with one fingerprint and label are one."""
+    versions: dict[tuple[str, str | None], VersionDeclaration] = {}
     for one in table.declared.values():
         if not one.attributes:
             continue
         version = VersionDeclaration(
             name, one.attributes, one.label, tuple(table.aliases), _own_key(one.key, one.attributes), source=one.source
         )
-        known = versions.setdefault(version.fingerprint, version)
+        identity = version.fingerprint, version.label
+        known = versions.setdefault(identity, version)
         if not known.key and version.key is not None:
-            versions[version.fingerprint] = replace(known, key=version.key)
+            versions[identity] = replace(known, key=version.key)
     return list(versions.values())
 
 
@@ -179,15 +180,15 @@ def _inferred_versions(name: str, table: _Table) -> list[VersionDeclaration]:
     return [
         VersionDeclaration(
             name,
-            attributes,
+            version.attributes,
             None,
             tuple(table.aliases),
-            _own_key(table.inferred_key, attributes),
+            _own_key(table.inferred_key, version.attributes),
             inferred=True,
-            source=table.inferred_source,
+            source=version.source,
         )
-        for attributes in table.inference.versions()
-        if not any(have_same_paths(paths, attributes) for paths in declared)
+        for version in table.inference.versions()
+        if not any(have_same_paths(paths, version.attributes) for paths in declared)
     ]
 
 

@@ -73,6 +73,8 @@ def detect(path: Path) -> Found:
         raise unreadable(path, error) from error
     if not head.strip():
         return Found(None, "It is empty.")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Found(None, "It is UTF-16. Save it as UTF-8.")
     if head.startswith(COMPRESSED):
         return Found(Format.CONNECT_JSON)
     by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
@@ -149,7 +151,7 @@ def _by_first_value(path: Path) -> Found:
         is_large = len(raw) > MAX_BYTES
         return Found(Format.CONNECT_JSON if first_line_is_whole or is_large else Format.JSON_SCHEMA)
     found = of_document(document, path)
-    if found.format is Format.JSON_SCHEMA and text[end:].strip():
+    if found.format is Format.JSON_SCHEMA and text[end:].strip() and "\0" not in text:
         return Found(None, "It holds more than one JSON document. One file is one schema.")
     return found
 

@@ -36,7 +36,7 @@ def read(path: Path, relative: str = "") -> Reading:
     """
     try:
         text = decode(read_bytes(path))
-        is_yaml = path.suffix.lower() in (".yaml", ".yml") or not text.lstrip().startswith("{")
+        is_yaml = path.suffix.lower() in (".yaml", ".yml") or not text.lstrip().startswith(("{", "["))
         document = parse_yaml(text) if is_yaml else parse_json(text)
         return Reading((declare(document, relative or path.name, str(path)),))
     except SchemaError as error:

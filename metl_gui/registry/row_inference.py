@@ -39,6 +39,19 @@ LOGICAL_STRUCTS = {
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 
 
+@dataclass(frozen=True, slots=True)
+class InferredVersion:
+    """One version read off rows.
+
+    Args:
+        attributes: its leaves.
+        source: where its first row came from.
+    """
+
+    attributes: tuple[AttributeDeclaration, ...]
+    source: str
+
+
 @dataclass(slots=True)
 class _Observed:
     """What was seen at one path: kinds of values (none for null) and what lies below objects."""
@@ -47,6 +60,7 @@ class _Observed:
     logical: set[str] = field(default_factory=set)
     below: dict[str, _Observed] = field(default_factory=dict)
     was_null: bool = False
+    source: str = ""
 
 
 class RowInference:
@@ -54,23 +68,21 @@ class RowInference:
 
     def __init__(self) -> None:
         self._shapes: dict[Signature, _Observed] = {}
-        self.rows = 0
         self.is_overflown = False
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, row: Mapping[str, Any], source: str = "") -> None:
         """Take one row into account."""
-        self.rows += 1
         signature = _signature(row, 1)
         observed = self._shapes.get(signature)
         if observed is None:
             if len(self._shapes) >= MAX_SHAPES:
                 self.is_overflown = True
                 return
-            observed = self._shapes[signature] = _Observed()
+            observed = self._shapes[signature] = _Observed(source=source)
         _observe_names(observed, row, 1)
 
-    def versions(self) -> list[tuple[AttributeDeclaration, ...]]:
-        """Return the attributes of each version in order of appearance."""
+    def versions(self) -> list[InferredVersion]:
+        """Return the versions in order of appearance."""
         shapes = list(self._shapes.values())
         _close_open_maps(shapes)
         versions: list[_Observed] = []
@@ -80,7 +92,7 @@ class RowInference:
                 versions.append(shape)
             else:
                 _join(home, shape)
-        return [tuple(_attributes(version, "", False)) for version in versions if version.below]
+        return [InferredVersion(tuple(_attributes(one, "", False)), one.source) for one in versions if one.below]
 
 
 def have_same_paths(declared: AbstractSet[str], inferred: Iterable[AttributeDeclaration]) -> bool:

@@ -69,6 +69,13 @@ def test_the_version_of_the_row_schema_is_the_label(tmp_path: Path) -> None:
     assert (version.name, version.aliases, version.key) == ("srv.inv.t", (), None)
 
 
+def test_a_new_label_for_the_same_columns_is_handed_over_too(tmp_path: Path) -> None:
+    structs = [row_struct(("id", "int32"), version=label) for label in (10, 9, 10)]
+    versions = reading_of(tmp_path, *(with_schema({"id": 1}, struct) for struct in structs)).declarations
+    assert [v.label for v in versions] == ["10", "9"]
+    assert len({v.fingerprint for v in versions}) == 1
+
+
 def test_rows_without_schema_are_inferred_and_say_so(tmp_path: Path) -> None:
     found = reading_of(
         tmp_path,

@@ -77,6 +77,34 @@ def test_every_file_of_a_folder_is_imported_or_refused(tmp_path: Path) -> None:
     assert {v.name for v in found.declarations} == {"customer", "x", "srv.s.t"}
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b'{"title": "\xff", "properties": {"a": {}}}', "not UTF-8"),
+        (json.dumps(SCHEMA).encode("utf-16"), "UTF-16"),
+        (json.dumps(SCHEMA).encode() + b"\0", "NUL"),
+        (b'{"properties": ' * 100_000, "nested too deeply"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"-" * 100, "Neither its name nor its content"),
+        (b'{"properties": {"a": {}}} ' * 2, "more than one JSON document"),
+    ],
+)
+def test_hostile_content_is_refused_with_a_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
+    (tmp_path / "hostile").write_bytes(content)
+    found = folders.read([tmp_path])
+    assert not found.declarations
+    assert sentence in found.refused[0].reason
+
+
+def test_a_document_of_200_megabytes_is_refused_without_being_parsed(tmp_path: Path) -> None:
+    for name in ("large.json", "large.yaml"):
+        with (tmp_path / name).open("wb") as file:
+            file.write(b'{"title": "')
+            file.truncate(200 * 2**20)
+        (refusal,) = folders.read([tmp_path / name]).refused
+        assert "large" in refusal.reason
+
+
 def test_versions_of_one_name_are_handed_over_in_label_order(tmp_path: Path) -> None:
     for label in ("1-0-10", "1-0-9", "2-0-0", "1-1-0"):
         own = {"vendor": "com.x", "name": "a", "version": label}

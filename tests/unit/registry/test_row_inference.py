@@ -16,7 +16,7 @@ def versions(*rows: dict[str, Any]) -> list[list[str]]:
     inference = RowInference()
     for row in rows:
         inference.add(row)
-    return [lines(version) for version in inference.versions()]
+    return [lines(version.attributes) for version in inference.versions()]
 
 
 def test_types_are_read_off_all_rows_of_a_version() -> None:
@@ -96,7 +96,7 @@ def test_every_row_belongs_to_a_version_and_no_two_versions_have_the_same_paths(
         inference.add(row)
     found = inference.versions()
     assert bool(found) == bool(rows)
-    paths = [frozenset(a.path for a in version) for version in found]
+    paths = [frozenset(a.path for a in version.attributes) for version in found]
     assert len(set(paths)) == len(paths)
     tops = {frozenset(escape(name) for name in row) for row in rows}
     assert tops == {frozenset(_top(path) for path in version) for version in paths}

@@ -27,8 +27,8 @@ def test_rows_without_schema_add_no_version_where_a_declared_one_has_their_paths
         ("fx.accounts.account", 10),  # a column that no schema of the sample has
         ("fx.treasury.deal", 1),
     ]
-    assert {Path(added.source).name for added in result.added} <= {"accounts.jsonl", "hostile.jsonl"}
-    assert {refusal.source for refusal in result.refused} == {str(fx / "cdc" / "hostile.jsonl")}
+    sources = {added.source for added in result.added} | {refusal.source for refusal in result.refused}
+    assert sources == {str(fx / "cdc" / "hostile.jsonl")}
 
 
 def test_importing_inferred_rows_again_changes_nothing(empty: Workbench) -> None:

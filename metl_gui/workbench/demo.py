@@ -74,8 +74,9 @@ def prepare_demo(watch: Watch = UNWATCHED) -> PreparedDemo:
     folder = fresh_copy(FX, watch)
     with Workbench.open(folder.project) as workbench:
         imported = add_waiting(workbench, folder, watch)
-        mark_untouched(folder, workbench.document.state)
-        return PreparedDemo(folder, imported, review_list(workbench.document))
+        review = review_list(workbench.document)
+    mark_untouched(folder)
+    return PreparedDemo(folder, imported, review)
 
 
 def run_demo(on_event: EventSink | None = None, watch: Watch = UNWATCHED) -> DemoResult:

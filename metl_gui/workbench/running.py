@@ -15,11 +15,13 @@ from typing import Final
 import msgspec
 
 from metl_gui.core.canonical import state_hash
+from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.report import RunReport
+from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
 from metl_gui.errors import ProjectError, RunError
 from metl_gui.workbench.places import forget_old_runs, runs_folder
@@ -61,10 +63,20 @@ class RunResult:
     Args:
         report: its counts, as contract.md §5 has them, with ``outputs`` and ``errors``.
         folder: the run folder: ``spec.json``, ``events.jsonl``, ``report.json``.
+        samples: folder of records kept beside their messages.
     """
 
     report: RunReport
     folder: Path
+    samples: Path
+
+    def first_results(self, count: int, entity: str = "") -> list[MappedRecord]:
+        """Return records beside the messages they became, for people to look at: of one entity, or of all."""
+        return results.first_results(self.samples, count, entity)
+
+    def first_set_aside(self, count: int, reason: str = "") -> list[SetAsideRecord]:
+        """Return records that were set aside: for one reason, or for all in turn."""
+        return results.first_set_aside(Path(self.report.errors), count, reason) if self.report.errors else []
 
     def as_json(self) -> dict[str, object]:
         """Return the document of ``metl run``."""
@@ -141,7 +153,7 @@ def run_mapping(
     watch.step("Waiting for Spark")
     with _process(spark, request.spark) as process, _cancelling(process, watch):
         report = process.run(spec, take)
-    return RunResult(_kept(workbench, report, events), Path(spec.folder))
+    return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder)
 
 
 def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) -> RunReport:

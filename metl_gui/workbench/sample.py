@@ -6,6 +6,7 @@ schema versions that nobody has imported yet and ``cdc/`` messages to map.
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench
 
 FX = "fx"
-_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "making", "make.py", "*.metl-*")
+_LEFT_OUT = ("__pycache__", "making", "make.py")
 _MARK = ".untouched"
 
 
@@ -64,28 +65,27 @@ class SampleFolder:
 def fresh_copy(name: str = FX, watch: Watch = UNWATCHED) -> SampleFolder:
     """Copy a sample project into the user's data folder, with its project file built.
 
-    A copy that was only looked at, or only run by the demo, is replaced; one that somebody has edited stays, and the
-    new one gets a number.
+    A copy that was only looked at, or only run by the demo, is replaced; one that somebody has edited, put files into
+    or has open stays, and the new one gets a number.
 
     Raises:
         ProjectError: the folder cannot be written.
         SetupError: the installation lacks the sample.
+        RunCancelled: it was cancelled; then no copy is left.
     """
     watch.step(f"Copying the sample {name}")
-    source = sample_projects() / name
     target = SampleFolder(_free_place(name))
     try:
         shutil.rmtree(target.path, ignore_errors=True)
-        target.path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(source, target.path, ignore=_LEFT_OUT)
-    except OSError as error:
-        raise ProjectError(
-            f"The sample cannot be copied to {target.path}.",
-            f"{error}.",
-            "Free some space there, or mend its permissions.",
-        ) from error
-    if not target.project.exists():
-        build_project(target, watch).close()
+        _copy(sample_projects() / name, target.path)
+        if not target.project.exists():
+            build_project(target, watch).close()
+        mark_untouched(target)
+    except BaseException as error:
+        shutil.rmtree(target.path, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise _uncopied(target.path, error) from error
+        raise
     return target
 
 
@@ -114,9 +114,28 @@ def add_waiting(workbench: Workbench, folder: SampleFolder, watch: Watch = UNWAT
     return import_sources(workbench, Side.EXTRACTION, [folder.waiting], watch=watch)
 
 
-def mark_untouched(folder: SampleFolder, state: int) -> None:
-    """Remember the state up to which nobody but the demo has edited a copy, so that the next demo may replace it."""
-    (folder.path / _MARK).write_text(str(state), encoding="utf-8")
+def mark_untouched(folder: SampleFolder) -> None:
+    """Remember what a copy holds now, so that the next demo may replace it while nobody changes anything in it."""
+    (folder.path / _MARK).write_text(_content(folder), encoding="utf-8")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy the files alone: an installation's folders may be read only, the copy's must not be."""
+    target.mkdir(parents=True)
+    for path in sorted(source.iterdir()):
+        if path.name.startswith(".") or path.name in _LEFT_OUT:
+            continue
+        if path.is_dir():
+            _copy(path, target / path.name)
+        else:
+            shutil.copyfile(path, target / path.name)
+
+
+def _uncopied(path: Path, error: OSError) -> ProjectError:
+    reason = error.strerror or str(error)
+    return ProjectError(
+        f"The sample cannot be copied to {path}.", f"{reason}.", "Free some space there, or mend its permissions."
+    )
 
 
 def _complete(result: ImportResult) -> None:
@@ -135,15 +154,25 @@ def _free_place(name: str) -> Path:
 
 
 def _is_untouched(folder: SampleFolder) -> bool:
-    """Whether a copy holds nothing that a person did: as the demo left it, and nobody has it open."""
+    """Whether a copy holds nothing that a person did: it is as the demo left it, and nobody has it open."""
     mark = folder.path / _MARK
-    if not mark.is_file() or not folder.project.is_file():
-        return False
     try:
-        with Workbench.open(folder.project) as workbench:
-            return str(workbench.document.state) == mark.read_text(encoding="utf-8").strip()
-    except ProjectError:
+        return mark.read_text(encoding="utf-8") == _content(folder)
+    except (OSError, UnicodeDecodeError, ProjectError):
         return False
+
+
+def _content(folder: SampleFolder) -> str:
+    """Describe what a copy holds: the state of its project, which nobody else edits, and its other files.
+
+    Raises:
+        ProjectError: the project cannot be opened for editing.
+    """
+    with Workbench.open(folder.project) as workbench:
+        state = workbench.document.state
+    paths = (p for p in sorted(folder.path.rglob("*")) if p.is_file() and p.name != _MARK and p != folder.project)
+    files = {p.relative_to(folder.path).as_posix(): [p.stat().st_size, p.stat().st_mtime_ns] for p in paths}
+    return json.dumps({"state": state, "files": files}, indent=1)
 
 
 def _base_name(path: Path) -> str:

@@ -1,0 +1,103 @@
+"""Runs of the sample on a real Spark, from the workbench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, RunFinished, RunStarted
+from metl_gui.errors import ProjectError, RunCancelled, RunError
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.workbench.sample import SampleFolder, add_waiting, fresh_copy
+from metl_gui.workbench.session import Workbench
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkProcess]:
+    with SparkProcess("local[2]") as process:
+        yield process
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleFolder:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return fresh_copy()
+
+
+@pytest.fixture
+def workbench(sample: SampleFolder) -> Iterator[Workbench]:
+    with Workbench.open(sample.project) as opened:
+        yield opened
+
+
+def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess
+) -> None:
+    add_waiting(workbench, sample)
+    events: list[EngineEvent] = []
+    told: list[Progress] = []
+    result = run_mapping(workbench, RunRequest(str(sample.messages)), spark, events.append, Watch(told.append))
+    report = result.as_json()
+    counts = json.loads((sample_projects() / "fx" / "counts.json").read_text())
+    assert report["read"] == sum(file["lines"] for file in counts["files"].values())
+    done = result.report
+    assert done.read == done.mapped + done.filtered + done.set_aside + done.skipped
+    assert set(result.report.from_unreviewed) == {"payment", "ledger_entry"}
+    assert report["state"] == workbench.document.state
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunFinished)
+    assert told[-1].done == told[-1].total
+    lines = [line for part in Path(result.report.outputs).rglob("*.jsonl") for line in part.open("rb")]
+    assert len(lines) == result.report.messages_out == sum(result.report.by_entity.values())
+    (logged,) = workbench.runs()
+    assert logged.report == report
+    (shown,) = result.first_results(1, "payment")
+    assert {sent.entity for sent in shown.outgoing} >= {"payment"}
+    assert result.first_set_aside(3)[0].incoming
+
+
+def test_an_earlier_state_can_be_run(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
+    request = RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", state=0)
+    report = run_mapping(workbench, request, spark).report
+    assert (report.state, report.mapped, report.outputs) == (0, 0, "")
+    assert report.by_reason["unknown_schema"] == report.set_aside
+
+
+def test_a_run_of_a_project_that_another_edits_is_kept_with_it(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess
+) -> None:
+    with Workbench.open(sample.project, for_editing=False) as reader:
+        run_mapping(reader, RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", limit=10), spark)
+    assert [run.report["read"] for run in workbench.runs()] == [10]
+
+
+def test_a_cancelled_run_leaves_no_output(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
+    told: list[Progress] = []
+    watch = Watch(told.append, lambda: any(progress.text.startswith("Mapping") for progress in told))
+    out = sample.path / "out"
+    with pytest.raises(RunCancelled):
+        run_mapping(workbench, RunRequest(str(sample.messages), sink=str(out)), spark, watch=watch)
+    assert not out.exists()
+    assert workbench.runs() == []
+
+
+def test_what_cannot_be_run_is_refused_before_spark_is_asked(workbench: Workbench, sample: SampleFolder) -> None:
+    source = str(sample.messages)
+    with pytest.raises(RunError, match="production"):
+        run_mapping(workbench, RunRequest(source, mode="production"))
+    with pytest.raises(RunError, match="limit of 0"):
+        run_mapping(workbench, RunRequest(source, limit=0))
+    with pytest.raises(ProjectError, match="no state 9999"):
+        run_mapping(workbench, RunRequest(source, state=9999))
+
+
+def test_a_source_that_is_not_there_is_named(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
+    with pytest.raises(RunError, match=r"ledgr\.jsonl"):
+        run_mapping(workbench, RunRequest(str(sample.messages / "ledgr.jsonl"), sink="noop"), spark)

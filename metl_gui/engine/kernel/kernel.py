@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.lane import Lane
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import Fate, Outcome, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.reference import Mode, Reference
+from metl_gui.errors import RecordError
 
 
 class Kernel:
@@ -25,23 +26,50 @@ class Kernel:
         self.reference = Reference(plan, mode)
         self.lane = Lane(self.reference) if is_fast else None
 
-    def map(self, raws: Sequence[bytes], offsets: Sequence[int], file: str) -> Outcome:
-        """Map one batch of records of one file, in order.
+    def map(
+        self, raws: Sequence[bytes], files: Sequence[str], offsets: Sequence[int], sizes: Sequence[int] = ()
+    ) -> Outcome:
+        """Map one batch of records, in order.
 
         Args:
-            raws: the records exactly as they lie in the file.
-            offsets: how many (decompressed) bytes lie before each.
-            file: the name of the file as positions say it.
+            raws: the records exactly as they lie in their file.
+            files: for each, the name of its file as positions say it.
+            offsets: for each, how many (decompressed) bytes lie before it.
+            sizes: for each, how long it is; one that is longer than what is given of it is too large to map. Empty
+                when every record is whole.
         """
-        outcome = Outcome(bytes_in=sum(map(len, raws)))
-        place = quoted(file)[1:-1]
+        lengths = list(map(len, raws))
+        outcome = Outcome(bytes_in=sum(sizes or lengths))
+        if sizes and list(sizes) != lengths:
+            return self._map_cut(raws, files, offsets, sizes, outcome)
+        self._map_whole(raws, files, offsets, outcome)
+        return outcome
+
+    def _map_whole(self, raws: Sequence[bytes], files: Sequence[str], offsets: Sequence[int], outcome: Outcome) -> None:
+        names = {file: quoted(file)[1:-1] for file in set(files)}
         lane = self.lane
-        for raw, offset in zip(raws, offsets, strict=True):
-            sent = lane.write(raw, b"%b@%d" % (place, offset)) if lane else None
+        for raw, file, offset in zip(raws, files, offsets, strict=True):
+            sent = lane.write(raw, b"%b@%d" % (names[file], offset)) if lane else None
             if sent:
                 outcome.send(sent)
                 continue
             self.reference.map_record(raw, f"{file}@{offset}", outcome)
             if lane and outcome.fates[-1] is Fate.MAPPED:
                 lane.learn(raw)
+
+    def _map_cut(
+        self,
+        raws: Sequence[bytes],
+        files: Sequence[str],
+        offsets: Sequence[int],
+        sizes: Sequence[int],
+        outcome: Outcome,
+    ) -> Outcome:
+        for raw, file, offset, size in zip(raws, files, offsets, sizes, strict=True):
+            if len(raw) == size:
+                self._map_whole([raw], [file], [offset], outcome)
+                continue
+            detail = f"the record has {size} bytes, of which the first {len(raw)} are kept here"
+            error = RecordError("too_large", detail)
+            outcome.put_aside(error, error_row(error, self.plan.state, ("", "", f"{file}@{offset}"), raw))
         return outcome

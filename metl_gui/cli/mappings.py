@@ -130,11 +130,11 @@ def _progression_lines(progression: VersionProgression) -> list[str]:
 
 def run_check(arguments: argparse.Namespace, out: Output) -> int:
     """Run every check of the domain on the project."""
-    from metl_gui.workbench.checking import check_document
+    from metl_gui.workbench.checking import check_project
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
-        found = check_document(workbench.document)
+        found = check_project(workbench)
     lines = []
     for problem in found.problems:
         lines.append(f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}")

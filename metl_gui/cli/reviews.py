@@ -50,7 +50,7 @@ def run_review(arguments: argparse.Namespace, out: Output) -> int:
             wrong_usage(arguments, f"{option} needs a BLOCK and what is to be decided in it")
     if not _is_decision(arguments):
         with Workbench.open(path, for_editing=False) as workbench:
-            waiting = review_list(workbench.document)
+            waiting = review_list(workbench.document, workbench.refused_proposals())
         out.result(waiting.as_json(), list(review_lines(waiting)))
         return DONE
     with Workbench.open(path) as workbench:

@@ -68,8 +68,8 @@ def sniff(head: bytes) -> Framing:
         return Framing.LINES if rest.strip(_BLANK) and _is_value(line) else Framing.ARRAY
     if not start or _is_value(line):
         return Framing.LINES
-    first = next(_split_values(iter((start,)), 0, LIMIT_BYTES)).raw
-    return Framing.CONCATENATED if _is_value(first) else Framing.LINES
+    first = next(_split_values(iter((start,)), 0, LIMIT_BYTES), None)
+    return Framing.CONCATENATED if first is not None and _is_value(first.raw) else Framing.LINES
 
 
 def split(chunks: Iterable[bytes], framing: Framing | None = None, limit_bytes: int = LIMIT_BYTES) -> Iterator[Framed]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.core.names import of_path
+from metl_gui.core.packing import Codec, codec_of
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import MAX_BYTES, unreadable
 from metl_gui.registry.schema_shapes import TYPES
@@ -33,7 +34,6 @@ class Found:
 
 
 HEAD_BYTES = 64 * 2**10
-COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh")
 MESSAGE_SUFFIXES = (".jsonl", ".ndjson")
 YAML_SUFFIXES = (".yaml", ".yml")
 SCHEMA_KEYWORDS = ("properties", "$defs", "definitions", "allOf", "oneOf", "anyOf", "$ref", "patternProperties")
@@ -75,7 +75,7 @@ def detect(path: Path) -> Found:
         return Found(None, "It is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Found(None, "It is UTF-16. Save it as UTF-8.")
-    if head.startswith(COMPRESSED):
+    if codec_of(head) is not Codec.PLAIN:
         return Found(Format.CONNECT_JSON)
     by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
     if by_name or head.startswith((b"Obj\x01", b"PAR1")):

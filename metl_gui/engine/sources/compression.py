@@ -1,37 +1,18 @@
-"""Open a file as its plain bytes, whatever it is packed with; the packing is told by content, not by name."""
+"""Open a file as its plain bytes, whatever it is packed with, up to the size it had when it was listed."""
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
+from metl_gui.core.packing import Codec, unpacked
 from metl_gui.errors import RunError
 
 CHUNK_BYTES = 1 << 20
-
-
-class Codec(StrEnum):
-    """What a file is packed with."""
-
-    PLAIN = "plain"
-    GZIP = "gzip"
-    BZIP2 = "bzip2"
-    ZSTD = "zstd"
-
-
-_MAGIC = ((b"\x1f\x8b", Codec.GZIP), (b"BZh", Codec.BZIP2), (b"\x28\xb5\x2f\xfd", Codec.ZSTD))
-
-
-def codec_of(head: bytes) -> Codec:
-    """Tell the packing from the first bytes of a file."""
-    return next((codec for magic, codec in _MAGIC if head.startswith(magic)), Codec.PLAIN)
 
 
 class FixedFile(io.RawIOBase):
@@ -117,7 +98,7 @@ def plain_bytes(path: str, size_bytes: int, codec: Codec) -> Iterator[IO[bytes]]
     """
     with FixedFile(path, size_bytes) as raw:
         try:
-            with _unpacked(raw, codec) as stream:
+            with unpacked(io.BufferedReader(raw, CHUNK_BYTES), codec) as stream:
                 yield stream
         except (EOFError, zlib.error, OSError, ValueError) as error:
             if codec is Codec.PLAIN:
@@ -127,21 +108,6 @@ def plain_bytes(path: str, size_bytes: int, codec: Codec) -> Iterator[IO[bytes]]
                 f"{path} cannot be unpacked to its end: {error}.",
                 "Nothing was written. Copy or pack the file again, or leave it out of the source.",
             ) from error
-
-
-def _unpacked(raw: FixedFile, codec: Codec) -> contextlib.AbstractContextManager[IO[bytes]]:
-    buffered = io.BufferedReader(raw, CHUNK_BYTES)
-    match codec:
-        case Codec.PLAIN:
-            return buffered
-        case Codec.GZIP:
-            return cast(IO[bytes], gzip.GzipFile(fileobj=buffered, mode="rb"))
-        case Codec.BZIP2:
-            return bz2.BZ2File(buffered, "rb")
-        case Codec.ZSTD:
-            import pyarrow as pa
-
-            return cast(IO[bytes], pa.CompressedInputStream(pa.PythonFile(buffered, mode="r"), "zstd"))
 
 
 def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:

@@ -17,15 +17,8 @@ from typing import IO
 import msgspec
 
 from metl_gui.core.framing import SNIFF_BYTES, Framed, Framing, sniff, split, split_lines
-from metl_gui.engine.sources.compression import (
-    CHUNK_BYTES,
-    Codec,
-    chunks_of,
-    codec_of,
-    plain_bytes,
-    shrunken,
-    unreadable,
-)
+from metl_gui.core.packing import Codec, codec_of
+from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes, shrunken, unreadable
 from metl_gui.errors import RunError
 
 MIN_RANGE_BYTES = 1 << 20

@@ -214,7 +214,7 @@ def test_packed_files_are_read_and_a_cut_one_gives_nothing(tmp_path: Path, pack:
     assert [v.name for v in connect_json.read([whole]).declarations] == ["srv.inv.t"]
     found = connect_json.read([cut])
     assert not found.declarations
-    assert "broken or cut off" in found.refused[0].reason
+    assert "cut off or damaged" in found.refused[0].reason
 
 
 def test_several_files_are_read_as_one(tmp_path: Path) -> None:

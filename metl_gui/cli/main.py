@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments after the program's name; by default those of this process.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = build_parser().parse_args(argv)
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)

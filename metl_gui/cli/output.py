@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import TextIO
 
+from metl_gui.cli.plain_text import printable
 from metl_gui.cli.progress_bar import ProgressBar
 from metl_gui.errors import UserError
 from metl_gui.workbench.progress import Progress, Watch
@@ -36,13 +37,13 @@ class Output:
         if self.as_json:
             self._stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         else:
-            self._stdout.writelines(f"{line}\n" for line in lines)
+            self._stdout.writelines(f"{printable(line)}\n" for line in lines)
         self._stdout.flush()
 
     def note(self, text: str) -> None:
         """Say something that is not the result, at once."""
         self._bar.clear()
-        self._stderr.write(f"{text}\n")
+        self._stderr.writelines(f"{printable(line)}\n" for line in text.split("\n"))
         self._stderr.flush()
 
     def error(self, error: UserError) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from metl_gui.cli.plain_text import printable
 from metl_gui.workbench.progress import Progress
 
 _WIDTH = 24
@@ -36,11 +37,11 @@ class ProgressBar:
             return
         self._last, self._text = now, progress.text
         if self._terminal:
-            line = bar(progress)
+            line = printable(bar(progress))
             self._stream.write(f"\r{line}{' ' * (len(self._shown) - len(line))}")
             self._shown = line
         else:
-            self._stream.write(f"{progress.text}{_counts(progress)}\n")
+            self._stream.write(printable(f"{progress.text}{_counts(progress)}") + "\n")
         self._stream.flush()
 
     def clear(self) -> None:

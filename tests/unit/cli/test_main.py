@@ -138,3 +138,19 @@ def test_json_may_stand_before_and_after_the_command(arguments: list[str]) -> No
     parsed = build_parser().parse_args(arguments)
     assert parsed.json
     assert not parsed.debug
+
+
+def test_control_characters_in_names_do_not_reach_a_terminal() -> None:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    out = Output(as_json=False, stdout=stdout, stderr=stderr)
+    out.result({}, ["evil\x1b[2J\nname"])
+    out.note("first\nsecond\x07")
+    assert stdout.getvalue() == "evil\\x1b[2J\\x0aname\n"
+    assert stderr.getvalue() == "first\nsecond\\x07\n"
+
+
+def test_a_file_name_that_is_not_utf8_still_gives_a_json_document() -> None:
+    command: list[str | bytes] = [sys.executable, "-m", "metl_gui.cli.main", "show", b"/nowhere/\xff.metl", "--json"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["title"]

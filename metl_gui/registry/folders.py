@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,11 @@ class SourceFile:
     relative: str
 
 
-def read(sources: Iterable[str | Path], format: Format = Format.AUTO) -> Reading:  # noqa: A002 - the contract's word
+def read(
+    sources: Iterable[str | Path],
+    format: Format = Format.AUTO,  # noqa: A002 - the contract's word
+    entering: Callable[[Path], None] = lambda _path: None,
+) -> Reading:
     """Read everything that some sources name.
 
     Each file is imported or refused with a reason; none stops the others. Messages of all files are looked at
@@ -42,11 +46,13 @@ def read(sources: Iterable[str | Path], format: Format = Format.AUTO) -> Reading
     Args:
         sources: files, folders and patterns.
         format: how to read the files, ``auto`` to look into each.
+        entering: told each file before it is read; what it raises ends the reading.
     """
     files, refused = find(sources)
     readings = [Reading(refused=tuple(refused))]
     message_files: list[Path] = []
     for file in files:
+        entering(file.path)
         try:
             found = detect(file.path) if format is Format.AUTO else Found(format)
         except SchemaError as error:
@@ -60,8 +66,14 @@ def read(sources: Iterable[str | Path], format: Format = Format.AUTO) -> Reading
                 message_files.append(file.path)
             case _:
                 readings.append(Reading(refused=(Refusal(str(file.path), found.reason),)))
-    readings.append(connect_json.read(message_files))
+    readings.append(connect_json.read(_entered(message_files, entering)))
     return merge(readings)
+
+
+def _entered(paths: Iterable[Path], entering: Callable[[Path], None]) -> Iterator[Path]:
+    for path in paths:
+        entering(path)
+        yield path
 
 
 def find(sources: Iterable[str | Path]) -> tuple[list[SourceFile], list[Refusal]]:

@@ -140,8 +140,8 @@ def import_sources(
         ProjectError: the project cannot be written.
     """
     format_ = parse_format(format_name)
-    watch.step(f"Reading {len(sources)} sources" if len(sources) > 1 else f"Reading {sources[0]}")
-    return add_reading(workbench, side, folders.read(sources, format_), door, watch)
+    reading = folders.read(sources, format_, lambda path: watch.step(f"Reading {path.name}"))
+    return add_reading(workbench, side, reading, door, watch)
 
 
 def add_reading(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +129,30 @@ def test_a_file_named_by_itself_has_the_label_it_is_called_by(empty: Workbench, 
     path = write_schema(tmp_path / "in", "rate", "2.1.0", "a")
     (added,) = import_sources(empty, Side.CDM, [path]).added
     assert (added.name, added.version) == ("rate", "2.1.0")
+
+
+def test_a_killed_import_ends_as_if_nothing_had_happened_when_it_is_run_again(empty: Workbench, tmp_path: Path) -> None:
+    for number in range(300):
+        names = [f"a{at}" for at in range(number % 7 + 1)]
+        write_schema(tmp_path / "in", f"entity{number % 30}", f"{number // 30 + 1}.0.0", *names)
+    import_sources(empty, Side.CDM, [tmp_path / "in"])
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom metl_gui.core.nodes import Side\n"
+        "from metl_gui.workbench.importing import import_sources\nfrom metl_gui.workbench.session import Workbench\n"
+        "with Workbench.open(Path(sys.argv[1])) as workbench:\n"
+        "    import_sources(workbench, Side.CDM, [sys.argv[2]])\n"
+    )
+    path = tmp_path / "killed.metl"
+    Workbench.create(path).close()
+    command = [sys.executable, "-c", script, str(path), str(tmp_path / "in")]
+    with subprocess.Popen(command) as child, Workbench.open(path, for_editing=False) as reader:
+        while reader.reload().state < 20:
+            assert child.poll() is None
+            time.sleep(0.002)
+        child.kill()
+    with Workbench.open(path) as again:
+        done = again.document.state
+        assert 20 <= done < empty.document.state
+        result = import_sources(again, Side.CDM, [tmp_path / "in"])
+        assert len(result.added) + done == empty.document.state
+        assert state_hash(again.document) == state_hash(empty.document)

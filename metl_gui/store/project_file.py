@@ -304,7 +304,7 @@ class ProjectFile:
         trees = {side: read_tree(connection, side) for side in Side}
         rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
         ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
-        matrix = read_matrix(connection, trees[Side.EXTRACTION])
+        matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])
         return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
 
     def _is_in_place(self) -> bool:

@@ -1,30 +1,41 @@
-"""The rows of both trees: written by change, read whole."""
+"""The rows of schemas and versions of both trees: written by change, read whole."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from itertools import groupby
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import SchemaChange, Transition, VersionChange
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.trees import Tree, TreeBase, VersionFacts
+from metl_gui.store.attribute_rows import read_attributes, write_attributes
 
 _ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, ?, ?, ?)"
 _ADD_VERSION = (
     "INSERT OR REPLACE INTO versions (side, id, schema_id, place, labels, fingerprint, key, inferred, source)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ADD_ATTRIBUTE = (
-    "INSERT INTO attributes (side, version_id, position, id, path, type, lineage, logical, scale, optional, doc)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_READ_VERSIONS = (
+    "SELECT id, schema_id, place, labels, fingerprint, key, inferred, source FROM versions WHERE side = ? ORDER BY id"
 )
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
+
+
+class _VersionRow(NamedTuple):
+    id: int
+    schema_id: int
+    place: int
+    labels: str
+    fingerprint: str
+    key: str | None
+    inferred: int
+    source: str
 
 
 def write_trees(connection: sqlite3.Connection, transition: Transition) -> None:
@@ -44,24 +55,34 @@ def write_trees(connection: sqlite3.Connection, transition: Transition) -> None:
 
 
 def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
-    """Read one tree."""
-    versions = list(_read_versions(connection, side))
-    ids: dict[int, list[int]] = {}
-    for _, version in sorted(versions, key=lambda placed: placed[0]):
-        ids.setdefault(version.schema_id, []).append(version.id)
-    rows = connection.execute("SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ?", (side.value,))
-    schemas = [
-        Schema(
-            id_,
-            name,
-            tuple(ids.get(id_, ())),
-            _texts.decode(aliases),
-            _text_pairs.decode(settings),
-            _id_pairs.decode(succeeds),
-        )
-        for id_, name, aliases, settings, succeeds in rows
-    ]
-    return Tree.of(schemas, (version for _, version in versions))
+    """Read one tree.
+
+    Raises:
+        ValueError: a version without its schema, or attributes without their version.
+    """
+    rows = [_VersionRow(*row) for row in connection.execute(_READ_VERSIONS, (side.value,))]
+    schemas = _read_schemas(connection, side, rows)
+    attributes = read_attributes(connection, side)
+    version_id = np.array([row.id for row in rows], np.int32)
+    if not np.isin(attributes.version_id, version_id).all():
+        raise ValueError("attributes of a version that is not there")
+    starts = np.searchsorted(attributes.version_id, version_id)
+    base = TreeBase(
+        schemas=schemas,
+        version_id=version_id,
+        schema_id=np.array([row.schema_id for row in rows], np.int32),
+        facts=tuple(_facts(row) for row in rows),
+        start=np.append(starts, len(attributes.id)).astype(np.int64),
+        id=attributes.id,
+        lineage=attributes.lineage,
+        path=attributes.path,
+        doc=attributes.doc,
+        type=attributes.type,
+        optional=attributes.optional,
+        texts=attributes.texts,
+        types=attributes.types,
+    )
+    return Tree(base)
 
 
 def _json(value: object) -> str:
@@ -94,39 +115,28 @@ def _write_version(connection: sqlite3.Connection, after: Document, change: Vers
         connection.execute(_ADD_VERSION, (side, version.id, version.schema_id, place, *facts))
     attributes = version.attributes if version else ()
     if attributes != (change.before.attributes if change.before else ()):
-        connection.execute("DELETE FROM attributes WHERE side = ? AND version_id = ?", (side, change.id))
-        connection.executemany(_ADD_ATTRIBUTE, _attribute_rows(side, change.id, attributes))
+        write_attributes(connection, change.side, change.id, attributes)
 
 
-def _attribute_rows(side: str, version_id: int, attributes: Iterable[Attribute]) -> Iterable[tuple[object, ...]]:
-    for position, a in enumerate(attributes):
-        facts = a.id, a.path, a.type, a.lineage, a.logical, a.scale, int(a.optional), a.doc
-        yield side, version_id, position, *facts
-
-
-def _read_versions(connection: sqlite3.Connection, side: Side) -> Iterable[tuple[int, Version]]:
-    """Yield every version with its place in its schema."""
-    attributes = _read_attributes(connection, side)
+def _read_schemas(connection: sqlite3.Connection, side: Side, versions: list[_VersionRow]) -> dict[int, Schema]:
+    ids: dict[int, list[int]] = {}
+    for version in sorted(versions, key=lambda row: row.place):
+        ids.setdefault(version.schema_id, []).append(version.id)
     rows = connection.execute(
-        "SELECT id, schema_id, place, labels, fingerprint, key, inferred, source FROM versions WHERE side = ?",
-        (side.value,),
+        "SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ? ORDER BY id", (side.value,)
     )
-    for id_, schema_id, place, labels, fingerprint, key, inferred, source in rows:
-        paths = None if key is None else _texts.decode(key)
-        facts = fingerprint, paths, bool(inferred), source
-        yield place, Version(id_, schema_id, _texts.decode(labels), attributes.get(id_, ()), *facts)
+    schemas = {}
+    for id_, name, aliases, settings, succeeds in rows:
+        lists = _texts.decode(aliases), _text_pairs.decode(settings), _id_pairs.decode(succeeds)
+        schemas[id_] = Schema(id_, name, tuple(ids.pop(id_, ())), *lists)
+    if ids:
+        raise ValueError("versions of a schema that is not there")
+    return schemas
 
 
-def _read_attributes(connection: sqlite3.Connection, side: Side) -> dict[int, tuple[Attribute, ...]]:
-    rows = connection.execute(
-        "SELECT version_id, id, path, type, lineage, logical, scale, optional, doc FROM attributes"
-        " WHERE side = ? ORDER BY version_id, position",
-        (side.value,),
-    )
-    return {
-        version_id: tuple(
-            Attribute(id_, path, type_, lineage, logical, scale, bool(optional), doc)
-            for _, id_, path, type_, lineage, logical, scale, optional, doc in members
-        )
-        for version_id, members in groupby(rows, key=lambda row: row[0])
-    }
+def _facts(row: _VersionRow) -> VersionFacts:
+    key = None if row.key is None else _texts.decode(row.key)
+    labels = _texts.decode(row.labels)
+    if not labels:
+        raise ValueError("a version without a label")
+    return VersionFacts(labels, row.fingerprint, key, bool(row.inferred), row.source)

@@ -43,6 +43,13 @@ class Run(NamedTuple):
     version: VersionPlan
 
 
+Writer: TypeAlias = Callable[[bytes, bytes | None, bytes], Sent | None]
+"""Writes the messages of a text, its message key and its position (the inside of a JSON string).
+
+``None`` when the reference must decide. Raises ``msgspec.DecodeError`` when the text or the key has another form or is
+malformed, and ``UnicodeDecodeError`` when a name is not UTF-8.
+"""
+
 Runner: TypeAlias = Callable[[Wrapped, str], "Run | None"]
 """Runs the reference on a record and the position it stands at; ``None`` when it was not mapped."""
 
@@ -54,7 +61,7 @@ class Output:
     Args:
         entity, is_unreviewed: as the block says.
         parts: the fixed pieces with room between them.
-        pick: takes the values for the room out of leaves and position.
+        pick: takes the values for the room out of leaves, position and leaves of the key.
         witness: leaf that must not be null for the message to be sent for sure, -1 where nulls change nothing.
     """
 
@@ -66,93 +73,81 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyForm:
-    """The form of a message key: its skeleton and the length of what is not a leaf."""
-
-    skeleton: Skeleton
-    fixed_bytes: int
-
-    def leaves(self, key: bytes) -> Leaves | None:
-        """Take the leaves out of a key of this form."""
-        leaves = self.skeleton.leaves(self.skeleton.decode(key))
-        return leaves if len(b"".join(leaves)) + self.fixed_bytes == len(key) else None
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
-    """Writes the messages of texts of one form, or declines.
+    """What is known of texts of one form.
 
     Args:
-        skeleton, fixed_bytes: of the text.
-        key: of the message key; ``None`` when it has none that counts.
+        skeleton, fixed_bytes: of the text, and the length of what is not a leaf.
+        key, key_fixed_bytes: of the message key; ``None`` when it has none that counts.
         is_key_needed: the message key decides what is written.
         time: the leaf that must be a number, -1 for none.
         same: pairs of leaves that must be equal (the key before and after an update).
-        marks: what stands in every placeholder.
+        marks: what stands in every placeholder; the last one only in lists.
         outputs: the messages.
     """
 
     skeleton: Skeleton
     fixed_bytes: int
-    key: KeyForm | None
+    key: Skeleton | None
+    key_fixed_bytes: int
     is_key_needed: bool
     time: int
     same: tuple[tuple[int, int], ...]
     marks: tuple[bytes, ...]
     outputs: tuple[Output, ...]
 
-    def write(self, text: bytes, key: bytes | None, position: bytes) -> Sent | None:
-        """Write the messages of a text; ``None`` when the reference must decide.
 
-        Args:
-            text: the payload.
-            key: the message key.
-            position: the inside of a JSON string.
+def writer_of(form: Form) -> Writer:
+    """Make the function that writes the messages of texts of a form; what it looks up is bound once."""
+    decode, leaves_of, fixed_bytes = form.skeleton.decode, form.skeleton.leaves, form.fixed_bytes
+    time, same, is_key_needed = form.time, form.same, form.is_key_needed
+    *marks, list_mark = form.marks
+    text_mark, other_marks = marks[0], tuple(marks[1:])
+    outputs = [(o.entity, o.is_unreviewed, o.parts, o.pick, o.witness) for o in form.outputs]
+    join = b"".join
 
-        Raises:
-            msgspec.DecodeError: the text or key has another form or is malformed.
-            UnicodeDecodeError: a name is not UTF-8.
-        """
-        leaves = self.skeleton.leaves(self.skeleton.decode(text))
-        joined = b"".join(leaves)
-        if len(joined) + self.fixed_bytes != len(text) or not self._is_plain(joined, leaves):
+    def write(text: bytes, key: bytes | None, position: bytes) -> Sent | None:
+        leaves = leaves_of(decode(text), position)
+        joined = join(leaves)
+        if len(joined) - len(position) + fixed_bytes != len(text) or not (joined.isascii() or _is_utf8(joined)):
             return None
-        values: Sequence[Any] = (position, *leaves)
-        if self.is_key_needed:
-            of_key = self._key_leaves(key)
+        if (joined.find(b"[", 2) > 0 or b"{" in joined) and (
+            joined.count(b"{") + joined.count(b"[") > _BRACKETS_AT_EASE or list_mark in joined
+        ):
+            return None
+        if text_mark in joined or (time >= 0 and bytes(leaves[time])[-1] not in _DIGITS):
+            return None
+        for mark in other_marks:
+            if mark in joined:
+                return None
+        if same and any(bytes(leaves[old]) != bytes(leaves[new]) for old, new in same):
+            return None
+        if is_key_needed:
+            of_key = _key_leaves(form, key)
             if of_key is None:
                 return None
-            values = (*values, *of_key)
+            leaves = (*leaves, *of_key)
         sent = []
-        for output in self.outputs:
-            if output.witness >= 0 and len(leaves[output.witness]) == 4 and bytes(leaves[output.witness]) == NULL:
+        for entity, is_unreviewed, parts, pick, witness in outputs:
+            if witness >= 0 and len(leaves[witness]) == 4 and bytes(leaves[witness]) == NULL:
                 return None
-            output.parts[1::2] = output.pick(values)
-            sent.append((output.entity, b"".join(output.parts), output.is_unreviewed))
+            parts[1::2] = pick(leaves)
+            sent.append((entity, join(parts), is_unreviewed))
         return sent
 
-    def _is_plain(self, joined: bytes, leaves: Leaves) -> bool:
-        """Say whether the leaves are accepted text and none of them can change what the reference would decide."""
-        if not joined.isascii() and not _is_utf8(joined):
-            return False
-        if (b"{" in joined or joined.find(b"[", 2) > 0) and _brackets(joined) > _BRACKETS_AT_EASE:
-            return False
-        if self.time >= 0 and bytes(leaves[self.time])[-1] not in _DIGITS:
-            return False
-        for mark in self.marks:
-            if mark in joined:
-                return False
-        return not self.same or all(bytes(leaves[a]) == bytes(leaves[b]) for a, b in self.same)
-
-    def _key_leaves(self, key: bytes | None) -> Leaves | None:
-        if key is None or self.key is None:
-            return () if key is None and self.key is None else None
-        leaves = self.key.leaves(key)
-        joined = b"".join(leaves or ())
-        return leaves if joined.isascii() and _brackets(joined) <= _BRACKETS_AT_EASE else None
+    return write
 
 
-def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Form | None:
+def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
+    if key is None or form.key is None:
+        return () if key is None and form.key is None else None
+    *leaves, _ = form.key.leaves(form.key.decode(key), b"")
+    joined = b"".join(leaves)
+    is_plain = joined.isascii() and joined.count(b"{") + joined.count(b"[") <= _BRACKETS_AT_EASE
+    return tuple(leaves) if is_plain and len(joined) + form.key_fixed_bytes == len(key) else None
+
+
+def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Writer | None:
     """Learn the form of a record that the reference has mapped; ``None`` when it has none that can be relied on.
 
     Args:
@@ -184,14 +179,16 @@ def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Form 
     form = Form(
         skeleton=skeleton,
         fixed_bytes=skeleton.fixed_bytes(payload),
-        key=KeyForm(key, key.fixed_bytes(wrapped.key)) if key is not None and wrapped.key is not None else None,
+        key=key,
+        key_fixed_bytes=key.fixed_bytes(wrapped.key) if key is not None and wrapped.key is not None else 0,
         is_key_needed=is_key_needed,
         time=_time(skeleton.paths),
         same=_same(skeleton.paths, made.version) if "before" in skeleton.parts and not is_delete else (),
         marks=marks_of(made.schema.placeholder),
         outputs=tuple(marked.output(message, is_image=is_image) for message in made.sent),
     )
-    return form if form.write(payload, wrapped.key, b"0") == plain.sent else None
+    write = writer_of(form)
+    return write if write(payload, wrapped.key, b"0") == plain.sent else None
 
 
 def _has_form(skeleton: Skeleton) -> bool:
@@ -207,11 +204,11 @@ class _Marked:
         first = 10**18 + secrets.randbelow(8 * 10**18)
         self.slots: dict[bytes, int] = {}
         self.position = str(first)
-        self.slots[self.position.encode()] = 0
         leaves: dict[Path, bytes] = {}
-        for number, path in enumerate(skeleton.paths, 1):
-            leaves[path] = b"%d" % (first + number)
+        for number, path in enumerate(skeleton.paths):
+            leaves[path] = b"%d" % (first + number + 1)
             self.slots[leaves[path]] = number
+        self.slots[self.position.encode()] = len(leaves)
         if is_update:
             leaves |= {
                 path: leaves.get(("after", path[1]), mark) for path, mark in leaves.items() if path[0] == "before"
@@ -236,7 +233,7 @@ class _Marked:
                 parts += b"", b""
                 slots.append(slot)
                 end = found.end()
-                witness = slot - 1 if witness < 0 and end > payload else witness
+                witness = slot if witness < 0 and end > payload else witness
         parts[-1] = text[end:]
         pick = itemgetter(*slots) if len(slots) > 1 else lambda values: (values[slots[0]],)
         return Output(entity, is_unreviewed, parts, pick, witness if is_image else -1)
@@ -260,7 +257,3 @@ def _is_utf8(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _brackets(text: bytes) -> int:
-    return text.count(b"{") + text.count(b"[")

@@ -48,8 +48,15 @@ class Kernel:
     def _map_whole(self, raws: Sequence[bytes], files: Sequence[str], offsets: Sequence[int], outcome: Outcome) -> None:
         names = {file: quoted(file)[1:-1] for file in set(files)}
         lane = self.lane
+        messages, entities, records, fates = outcome.messages, outcome.entities, outcome.records, outcome.fates
         for raw, file, offset in zip(raws, files, offsets, strict=True):
             sent = lane.write(raw, b"%b@%d" % (names[file], offset)) if lane else None
+            if sent and not sent[0][2] and len(sent) == 1:
+                messages.append(sent[0][1])
+                entities.append(sent[0][0])
+                records.append(len(fates))
+                fates.append(Fate.MAPPED)
+                continue
             if sent:
                 outcome.send(sent)
                 continue

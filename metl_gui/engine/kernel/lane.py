@@ -10,12 +10,12 @@ from msgspec import Raw
 
 from metl_gui.core.json_text import members, quoted, text_of
 from metl_gui.core.wrappers import Wrapped, is_bare, unwrap
-from metl_gui.engine.kernel.forms import Form, Run, Sent, learn
+from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.errors import RecordError
 
-_Look: TypeAlias = tuple[str | bytes, bytes, bytes, bytes]
+_Look: TypeAlias = tuple[str, bytes, bytes]
 
 MOST_FORMS = 8
 """Forms kept for records that look alike at first sight."""
@@ -54,7 +54,7 @@ class Lane:
 
     def __init__(self, reference: Reference) -> None:
         self.reference = reference
-        self._forms: dict[_Look, list[Form]] = {}
+        self._forms: dict[_Look, list[Writer]] = {}
         self._lessons: Counter[_Look] = Counter()
         self._prefixes: dict[str, list[bytes]] = {}
         self._topics: dict[bytes, str] = {}
@@ -125,18 +125,17 @@ class Lane:
         )
 
     def _write(self, value: bytes, topic: str, key: bytes | None, position: bytes) -> Sent | None:
-        prefix, payload = self._parted(value, topic, is_new=False)
-        look = _look(payload, topic, prefix)
-        forms = self._forms.get(look) if look is not None else None
-        for at, form in enumerate(forms or ()):
-            try:
-                sent = form.write(payload, key, position)
-            except msgspec.ValidationError:
-                continue
-            if at and forms:
-                forms.insert(0, forms.pop(at))
-            return sent
-        return None
+        prefix = b""
+        if value.startswith(_SCHEMA):
+            prefix, value = self._parted(value, topic, is_new=False)
+        look = _look(value, topic, prefix)
+        writers = None if look is None else self._forms.get(look)
+        if writers is None:
+            return None
+        try:
+            return writers[0](value, key, position)
+        except msgspec.ValidationError:
+            return _written_otherwise(writers, value, key, position)
 
     def _parted(self, value: bytes, topic: str, *, is_new: bool) -> tuple[bytes, bytes]:
         """Part a value into its schema half, up to the payload, and its payload."""
@@ -155,13 +154,24 @@ class Lane:
         raise msgspec.DecodeError("the schema half of this value has not been seen before")
 
 
+def _written_otherwise(writers: list[Writer], value: bytes, key: bytes | None, position: bytes) -> Sent | None:
+    """Try all forms but the first; the one that fits comes first from then on."""
+    for at, write in enumerate(writers[1:], 1):
+        try:
+            sent = write(value, key, position)
+        except msgspec.ValidationError:
+            continue
+        writers.insert(0, writers.pop(at))
+        return sent
+    return None
+
+
 def _look(payload: bytes, topic: str, prefix: bytes) -> _Look | None:
-    """Return what tells records apart at first sight: topic or table, operation, and how the envelope begins."""
+    """Return what tells records apart at first sight: topic, schema half, or table, and the operation."""
     op = payload.rfind(b'"op":"') + 6
     if op < 6:
         return None
-    place: str | bytes = topic
-    if not (topic or prefix):
-        table = payload.rfind(b'"table":"')
-        place = payload[table : payload.find(b'"', table + 9)]
-    return place, prefix, payload[op : op + 1], payload[:14]
+    if topic or prefix:
+        return topic, prefix, payload[op : op + 1]
+    table = payload.rfind(b'"table":"')
+    return topic, payload[op : op + 1], payload[table : payload.find(b'"', table + 9)]

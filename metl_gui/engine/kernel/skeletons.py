@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from metl_gui.core.json_text import Members, is_compact, is_null, is_object, members, text_of
 
-Leaves: TypeAlias = tuple[Raw, ...]
+Leaves: TypeAlias = tuple[Raw | bytes, ...]
 Path: TypeAlias = tuple[str, ...]
 
 ROWS = ("before", "after")
@@ -55,7 +55,7 @@ class Skeleton:
 
     def fixed_bytes(self, text: bytes) -> int:
         """Return the length of all of the text that is not a leaf."""
-        return len(text) - len(b"".join(self.leaves(self.decode(text))))
+        return len(text) - len(b"".join(self.leaves(self.decode(text), b"")))
 
     def rewritten(self, leaves: Mapping[Path, bytes]) -> bytes:
         """Write the text again with other leaves."""
@@ -109,21 +109,26 @@ def _struct(names: list[str], kinds: list[Any]) -> Any:
     return msgspec.defstruct("Skeleton", fields, rename=renamed, forbid_unknown_fields=True, gc=False)
 
 
-def _getter(names: tuple[str, ...], parts: Mapping[str, Members], paths: Sequence[Path]) -> Callable[[Any], Leaves]:
-    """Make the function that takes the leaves out of a decoded text in the order of their paths.
+def _getter(
+    names: tuple[str, ...], parts: Mapping[str, Members], paths: Sequence[Path]
+) -> Callable[[Any, bytes], Leaves]:
+    """Make the function that takes the leaves out of a decoded text in the order of their paths, with one more behind.
 
     A row is all leaves, so the last part, when it is a row, is taken as a whole.
     """
     last = paths[-1][0] if paths and len(paths[-1]) > 1 and paths[-1][0] in ROWS else None
-    singles = [path for path in paths if path[0] != last]
-    spelled = [".".join(_spelled(path, names, parts)) for path in singles]
-    row = attrgetter(f"f{names.index(last)}") if last else None
+    spelled = [".".join(_spelled(path, names, parts)) for path in paths if path[0] != last]
     astuple = msgspec.structs.astuple
-    if len(spelled) > 1:
-        others = attrgetter(*spelled)
-        return (lambda decoded: others(decoded) + astuple(row(decoded))) if row else others
+    if len(spelled) > 1 and last:
+        others, row = attrgetter(*spelled), attrgetter(f"f{names.index(last)}")
+        return lambda decoded, behind: (*others(decoded), *astuple(row(decoded)), behind)
     getters = [attrgetter(name) for name in spelled]
-    return lambda decoded: tuple(get(decoded) for get in getters) + (astuple(row(decoded)) if row else ())
+    rows = [attrgetter(f"f{names.index(last)}")] if last else []
+    return lambda decoded, behind: (
+        *(get(decoded) for get in getters),
+        *(leaf for get in rows for leaf in astuple(get(decoded))),
+        behind,
+    )
 
 
 def _spelled(path: Path, names: tuple[str, ...], parts: Mapping[str, Members]) -> Iterator[str]:

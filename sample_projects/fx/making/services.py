@@ -1,7 +1,7 @@
 """The five services and the history of their fifteen tables.
 
 A column that is mapped and comes or goes is NOT NULL, so that a message without schema fits the versions that have it
-and no other. ``ledger.adjustment`` breaks that habit, as somebody always does: a few of its messages are ambiguous.
+and no other. ``ledger.adjustment`` breaks that habit, as somebody always does: its first messages fit two versions.
 """
 
 from __future__ import annotations

@@ -213,8 +213,8 @@ def test_six_entities_have_two_versions_each_with_descriptions_and_a_key() -> No
         assert set(document["x-primary-key"]) <= set(leaves(document))
 
 
-def test_a_row_without_schema_has_one_outcome_except_in_the_first_version_of_adjustment() -> None:
-    ambiguous = set()
+def test_a_row_without_schema_fits_two_mappings_only_in_the_first_version_of_adjustment() -> None:
+    fitting_two = set()
     for name, found in imported().items():
         outcomes = [
             {
@@ -233,8 +233,8 @@ def test_a_row_without_schema_has_one_outcome_except_in_the_first_version_of_adj
                 if {c[0] for c in candidate if not c[4]} <= present <= {c[0] for c in candidate}
             ]
             if any(outcome != fits[0] for outcome in fits):
-                ambiguous.add((name, number))
-    assert ambiguous == {("fx.ledger.adjustment", 1)}
+                fitting_two.add((name, number))
+    assert fitting_two == {("fx.ledger.adjustment", 1)}
 
 
 def test_the_counts_in_the_readme_are_those_of_counts_json() -> None:

@@ -52,9 +52,14 @@ class ProgressBar:
             self._shown = ""
 
     def _due(self, progress: Progress, now: float) -> bool:
-        finished = progress.total is not None and progress.done >= progress.total
         wait = _REDRAW_SECONDS if self._terminal else _LINE_SECONDS
-        return now - self._last >= wait or (self._terminal and (finished or progress.text != self._text))
+        if now - self._last >= wait:
+            return True
+        if self._terminal:
+            is_finished = progress.total is not None and progress.done >= progress.total
+            return is_finished or progress.text != self._text
+        # Work of unknown length begins: say what is waited for, since no counts will follow soon.
+        return progress.total is None and progress.text != self._text
 
 
 def bar(progress: Progress) -> str:

@@ -53,6 +53,14 @@ def test_outside_a_terminal_a_line_comes_now_and_then_and_never_a_carriage_retur
     assert "\r" not in stream.getvalue()
 
 
+def test_outside_a_terminal_a_step_of_unknown_length_is_announced_at_once() -> None:
+    stream, clock = io.StringIO(), Clock()
+    shown = ProgressBar(stream, clock)
+    for step in (Progress("Compiling"), Progress("Waiting for Spark"), Progress("Mapping", 0, 9), Progress("Done")):
+        shown.show(step)
+    assert stream.getvalue().splitlines() == ["Compiling", "Waiting for Spark", "Done"]
+
+
 def test_the_first_interrupt_stops_work_at_its_next_step() -> None:
     out = Output(as_json=False, stdout=io.StringIO(), stderr=io.StringIO())
     before = signal.getsignal(signal.SIGINT)

@@ -47,7 +47,7 @@ def test_a_strict_run_over_hostile_lines_ends_with_3_and_its_counts_are_those_on
     assert report["read"] == report["mapped"] + report["filtered"] + report["set_aside"] + report["skipped"]
     written = [line for path in (tmp_path / "out").rglob("*.jsonl") for line in path.read_text().splitlines()]
     assert len(written) == report["messages_out"] == sum(report["by_entity"].values())
-    stored = [path for path in (tmp_path / "errors").rglob("*.jsonl")]
+    stored = list((tmp_path / "errors").rglob("*.jsonl"))
     kept = [line for path in stored for line in path.read_text().splitlines()]
     assert len(kept) == report["set_aside"]
     assert "Waiting for Spark" in said

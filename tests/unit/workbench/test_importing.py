@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from metl_gui.core.canonical import state_hash
 from metl_gui.core.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.importing import import_sources
+from metl_gui.registry.reading import Reading
+from metl_gui.workbench.importing import add_reading, import_sources
 from metl_gui.workbench.progress import Progress, Watch
 from metl_gui.workbench.session import Workbench
+
+from .conftest import declare
 
 
 def write_schema(folder: Path, title: str, label: str, *names: str) -> Path:
@@ -157,3 +161,17 @@ def test_a_killed_import_ends_as_if_nothing_had_happened_when_it_is_run_again(em
         assert result.unchanged
         assert result.state == empty.document.state
         assert state_hash(again.document) == state_hash(empty.document)
+
+
+def test_a_key_that_was_not_known_is_noted_when_a_source_brings_it(workbench: Workbench) -> None:
+    declared = declare("fx.pay.orders", "1", "id", "customer_id", "amount", "legacy", key=("id",))
+    result = add_reading(workbench, Side.EXTRACTION, Reading((declared, declared)))
+    assert (len(result.unchanged), result.state) == (2, 5)
+    assert workbench.undo_title() == "Note that id is the key of fx.pay.orders version 1"
+    orders = workbench.document.extraction.named("fx.pay.orders")
+    assert orders is not None
+    assert workbench.document.extraction.versions(orders.id)[0].key == ("id",)
+    assert state_hash(workbench.read_again()) == state_hash(workbench.document)
+    foreign = replace(declare("fx.pay", "1", "orders", "id"), key=("nothing",))
+    refused = add_reading(workbench, Side.EXTRACTION, Reading((foreign,))).refused
+    assert "nothing" in refused[0].reason

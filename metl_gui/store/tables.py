@@ -15,7 +15,10 @@ VERSION = 1
 """The version this program writes (``PRAGMA user_version``)."""
 
 MIGRATIONS: dict[int, Callable[[Database], None]] = {}
-"""By version: the step that makes it the next one. Each runs in the one transaction of the whole migration."""
+"""By version: the step that makes it the next one. All run in the one transaction of the whole migration.
+
+The bulk tables (attributes, dusb, blocks) have no rowid, so they are changed by ``ALTER TABLE``, not by ``transform``.
+"""
 
 _TABLES = """
 CREATE TABLE project (
@@ -30,7 +33,7 @@ CREATE TABLE next_ids (
     version INTEGER NOT NULL,
     attribute INTEGER NOT NULL,
     lineage INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE schemas (
     side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
@@ -40,7 +43,7 @@ CREATE TABLE schemas (
     settings TEXT NOT NULL, -- JSON, pairs
     succeeds TEXT NOT NULL, -- JSON, pairs of lineages
     PRIMARY KEY (side, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE versions (
     side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
@@ -53,7 +56,7 @@ CREATE TABLE versions (
     inferred INTEGER NOT NULL,
     source TEXT NOT NULL,
     PRIMARY KEY (side, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE attributes (
     side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
@@ -143,7 +146,7 @@ CREATE TABLE refused_proposals (
     who TEXT NOT NULL,
     when_ms INTEGER NOT NULL,
     PRIMARY KEY (schema_id, lost, candidate)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE lease (
     only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -1,0 +1,119 @@
+"""Files of older versions are migrated after a backup beside them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from metl_gui.errors import ProjectError, ProjectHeldError
+from metl_gui.store import making, project_file, tables
+from metl_gui.store.project_file import ProjectFile
+from tests.unit.store.contents import parts
+from tests.unit.store.editing import Editing
+from tests.unit.store.test_lease import other_editor
+
+
+def rename_back(database: Database) -> None:
+    database.table("versions").transform(rename={"origin": "source"}, strict=True)
+
+
+def add_doc(database: Database) -> None:
+    database.execute("ALTER TABLE schemas ADD COLUMN doc TEXT NOT NULL DEFAULT ''")
+
+
+@pytest.fixture
+def older(path: Path) -> Path:
+    """A file as a version before this one might have written it: a column has another name."""
+    with ProjectFile.create(path) as project:
+        Editing(project).small_world()
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE versions RENAME COLUMN source TO origin")
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def later_program(older: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of today, and this program two versions on, with the two steps that lead there."""
+    monkeypatch.setattr(tables, "VERSION", 3)
+    monkeypatch.setattr(making, "VERSION", 3)
+    monkeypatch.setattr(project_file, "VERSION", 3)
+    monkeypatch.setitem(tables.MIGRATIONS, 1, rename_back)
+    monkeypatch.setitem(tables.MIGRATIONS, 2, add_doc)
+    return older
+
+
+@pytest.mark.usefixtures("later_program")
+@pytest.mark.parametrize("for_editing", [True, False])
+def test_an_older_file_is_migrated_step_by_step_after_a_backup(older: Path, for_editing: bool) -> None:
+    connection = sqlite3.connect(older)
+    connection.execute("UPDATE versions SET origin = 'old.json'")
+    connection.commit()
+    before = list(connection.iterdump())
+    connection.close()
+    with ProjectFile.open(older, for_editing) as project:
+        sources = {version.source for version in project.document().extraction.all_versions()}
+        backup = project.backup
+    assert sources == {"old.json"}
+    assert backup == older.with_name("fx.version-1.backup.metl")
+    copy = sqlite3.connect(backup)
+    assert list(copy.iterdump()) == before
+    copy.close()
+    connection = sqlite3.connect(older)
+    assert tables.utilities(connection).table("schemas").columns_dict["doc"] is str
+    connection.close()
+    with ProjectFile.open(older, for_editing) as project:
+        assert project.backup is None
+
+
+@pytest.mark.usefixtures("later_program")
+def test_a_second_backup_does_not_overwrite_the_first(older: Path) -> None:
+    taken = older.with_name("fx.version-1.backup.metl")
+    taken.write_text("mine")
+    with ProjectFile.open(older, for_editing=True) as project:
+        assert project.backup == older.with_name("fx.version-12.backup.metl")
+    assert taken.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("later_program")
+def test_a_step_that_fails_leaves_the_older_file_as_it_was(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(database: Database) -> None:
+        add_doc(database)
+        database.execute("ALTER TABLE none RENAME TO other")
+
+    monkeypatch.setitem(tables.MIGRATIONS, 2, fail)
+    before = older.read_bytes()
+    with pytest.raises(ProjectError):
+        ProjectFile.open(older, for_editing=True)
+    assert older.read_bytes() == before
+
+
+@pytest.mark.usefixtures("later_program")
+def test_nothing_is_migrated_while_somebody_edits(older: Path) -> None:
+    with other_editor(older, "ada"), pytest.raises(ProjectHeldError, match="edited by ada"):
+        ProjectFile.open(older, for_editing=False)
+    assert [found.name for found in older.parent.iterdir()] == ["fx.metl"]
+
+
+def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> None:
+    ProjectFile.create(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=0")
+    connection.close()
+    with pytest.raises(ProjectError, match="has version 0, which never was"):
+        ProjectFile.open(path, for_editing=True)
+
+
+def test_every_version_before_this_one_has_its_step() -> None:
+    assert sorted(tables.MIGRATIONS) == list(range(1, tables.VERSION))
+
+
+@pytest.mark.usefixtures("later_program")
+def test_what_was_done_before_a_migration_can_be_taken_back_after_it(older: Path) -> None:
+    with ProjectFile.open(older, for_editing=True) as project:
+        editing = Editing(project)
+        editing.undo_newest()
+        assert parts(project.document()) == parts(editing.document)

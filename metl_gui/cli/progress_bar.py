@@ -58,8 +58,8 @@ class ProgressBar:
         if self._terminal:
             is_finished = progress.total is not None and progress.done >= progress.total
             return is_finished or progress.text != self._text
-        # Work of unknown length begins: say what is waited for, since no counts will follow soon.
-        return progress.total is None and progress.text != self._text
+        # Another kind of work begins: say what is waited for, since no counts may follow soon.
+        return progress.total is None and progress.text.split(" ")[0] != self._text.split(" ")[0]
 
 
 def bar(progress: Progress) -> str:

@@ -53,12 +53,13 @@ def test_outside_a_terminal_a_line_comes_now_and_then_and_never_a_carriage_retur
     assert "\r" not in stream.getvalue()
 
 
-def test_outside_a_terminal_a_step_of_unknown_length_is_announced_at_once() -> None:
+def test_outside_a_terminal_each_kind_of_work_is_announced_at_once_and_only_once() -> None:
     stream, clock = io.StringIO(), Clock()
     shown = ProgressBar(stream, clock)
-    for step in (Progress("Compiling"), Progress("Waiting for Spark"), Progress("Mapping", 0, 9), Progress("Done")):
-        shown.show(step)
-    assert stream.getvalue().splitlines() == ["Compiling", "Waiting for Spark", "Done"]
+    for text in ("Reading a.json", "Reading b.json", "Compiling the matrix", "Waiting for Spark"):
+        shown.show(Progress(text))
+    shown.show(Progress("Mapping", 0, 9))
+    assert stream.getvalue().splitlines() == ["Reading a.json", "Compiling the matrix", "Waiting for Spark"]
 
 
 def test_the_first_interrupt_stops_work_at_its_next_step() -> None:

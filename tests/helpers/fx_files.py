@@ -130,7 +130,12 @@ def _kind_and_line(raw: bytes) -> tuple[str, Line | None]:
 
 
 def _facts(raw: bytes) -> frozenset[Facts]:
-    envelope = json.loads(json.loads(raw)["value"])["schema"]
+    return facts_of_message(json.loads(raw))
+
+
+def facts_of_message(wrapper: dict[str, Any]) -> frozenset[Facts]:
+    """Return the columns that a message with schemas states."""
+    envelope = json.loads(wrapper["value"])["schema"]
     row = next(field for field in envelope["fields"] if field["field"] == "after")
     assert "version" not in row, "the labels are 1, 2, ... only while Connect gives none"
     return frozenset(

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import IO, Self
 
 import msgspec
 
@@ -271,6 +271,6 @@ class _Link:
         return ""
 
 
-def _pipe(stream: BinaryIO | None) -> BinaryIO:
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     assert stream is not None  # noqa: S101 - Popen was given PIPE
     return stream

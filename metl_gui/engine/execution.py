@@ -94,16 +94,17 @@ class Execution:
         plan = spark.sparkContext.broadcast(self.spec.plan)
         order = TaskOrder(
             self.spec.run_id,
-            plan,
             self.spec.mode,
             [file.name for file in files],
             staging.messages_partial,
             staging.errors_partial,
+            staging.samples_partial,
+            self.spec.samples,
             str(self.progress_path),
         )
         source = spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
         try:
-            rows = source.load().mapInArrow(mapping_task(order), SCHEMA).collect()
+            rows = source.load().mapInArrow(mapping_task(order, plan), SCHEMA).collect()
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
             if not self.runtime.is_alive:

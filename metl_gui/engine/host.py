@@ -114,6 +114,14 @@ class Host:
             self._refuse(SetupError("Spark does not start.", str(error)[:500], "Run `metl doctor`."))
         finally:
             self.is_decided.set()
+        if self.runtime is not None and self.active is None:
+            self._warm_up(self.runtime)
+
+    def _warm_up(self, runtime: SparkRuntime) -> None:
+        try:
+            runtime.warm_up()
+        except Exception:  # noqa: BLE001 - the edge of a thread; a run will say what is wrong
+            _log.warning("the warm-up did not finish", exc_info=True)
 
     def _refuse(self, error: UserError) -> None:
         self.refusal = SessionFailed(error.title, error.text, error.hint, isinstance(error, SetupError))

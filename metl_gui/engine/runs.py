@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -27,6 +28,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         errors: folder of the error store; by default ``errors`` in the run folder.
         mode: ``test`` or ``production``.
         limit: read at most this many records; None for all.
+        samples: each task keeps the first records that became a message of each entity, up to this many an entity.
         state, hash: the state of the matrix that the plan was compiled from.
     """
 
@@ -36,8 +38,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     sink: str
     folder: str
     errors: str = ""
-    mode: str = "test"
+    mode: Literal["test", "production"] = "test"
     limit: int | None = None
+    samples: int = 50
     state: int = 0
     hash: str = ""
 
@@ -46,6 +49,11 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         """Where the error store goes."""
         return Path(self.errors) if self.errors else Path(self.folder) / "errors"
 
+    @property
+    def samples_folder(self) -> Path:
+        """Where records are kept beside their messages, for people to look at."""
+        return Path(self.folder) / "samples"
+
 
 def new_run_id() -> str:
     """Make an id that sorts by time and is never used twice."""
@@ -53,7 +61,7 @@ def new_run_id() -> str:
 
 
 class RunFolder:
-    """The files that a run leaves: ``spec.json``, ``events.jsonl``, ``report.json``, and ``errors`` by default.
+    """The files that a run leaves: spec, events, report, samples, and by default the error store.
 
     Args:
         path: the folder, created when missing.

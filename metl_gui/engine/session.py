@@ -10,12 +10,18 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import msgspec
+import pyarrow as pa
+
 import metl_gui
 from metl_gui.engine.java import find_java
+from metl_gui.engine.sources.files import cut_ranges, list_files
+from metl_gui.engine.sources.reading import Reading
 from metl_gui.errors import RunError, SetupError
 
 if TYPE_CHECKING:
@@ -82,7 +88,6 @@ class SparkRuntime:
         self.folder = folder
         self.spark: SparkSession = self._start()
         self._jvm: subprocess.Popen[bytes] = self.spark.sparkContext._gateway.proc  # type: ignore[union-attr]
-        self._group = ""
 
     @property
     def version(self) -> str:
@@ -104,6 +109,15 @@ class SparkRuntime:
             with contextlib.suppress(Exception):
                 self.spark.sparkContext.cancelJobGroup(run_id)
             is_over.wait(0.05)
+
+    def warm_up(self) -> None:
+        """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
+        path = self.folder / "warm-up.jsonl"
+        path.write_bytes(b"{}\n")
+        files, tasks = cut_ranges(list_files(str(path)))
+        reading = msgspec.json.encode(Reading(files, tasks * (os.cpu_count() or 1))).decode()
+        records = self.spark.read.format("metl_files").option("reading", reading).load()
+        records.mapInArrow(_same, records.schema).collect()
 
     def end(self) -> None:
         """End the JVM, kindly first."""
@@ -158,7 +172,7 @@ class SparkRuntime:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
-            f"-Djava.io.tmpdir={folder / 'tmp'} -XX:+UseParallelGC",
+            f"-Djava.io.tmpdir={folder / 'tmp'} -XX:TieredStopAtLevel=1",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(folder / "local"),
@@ -168,6 +182,12 @@ class SparkRuntime:
             "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
             "spark.python.task.killTimeout": "200ms",
         }
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import metl_gui.engine.task  # noqa: F401 - for the runs that come to this worker later
+
+    yield from batches
 
 
 def _does_not_start(error: Exception) -> SetupError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,6 +32,8 @@ class Staging:
         self.errors_partial = _partial(self.errors, spec.run_id)
         if self.out and self.messages_partial and self.errors != self.out and self.errors.is_relative_to(self.out):
             self.errors_partial = self.messages_partial / self.errors.relative_to(self.out)
+        self.samples = spec.samples_folder.expanduser().resolve()
+        self.samples_partial = _partial(self.samples, spec.run_id)
         self._made: list[Path] = []
 
     def prepare(self) -> None:
@@ -47,10 +48,10 @@ class Staging:
                 f"{self.out} lies in {self.errors}.",
                 "Give another --errors folder.",
             )
-        for place in (self.out, self.errors):
+        for place in (self.out, self.errors, self.samples):
             if place is not None:
                 _check_free(place)
-        for folder in (self.messages_partial, self.errors_partial):
+        for folder in (self.messages_partial, self.errors_partial, self.samples_partial):
             if folder is not None:
                 self._make(folder)
 
@@ -76,14 +77,11 @@ class Staging:
         keep = set(written)
         moved: list[tuple[Path, Path]] = []
         try:
-            for partial, place in ((self.errors_partial, self.errors), (self.messages_partial, self.out)):
-                if partial is None or place is None:
-                    continue
+            for partial, place in self._moves():
                 _drop_others(partial, keep)
-                if place is self.errors and (not any(partial.iterdir()) or self._errors_lie_inside()):
-                    continue
-                os.replace(partial, place)  # noqa: PTH105 - Path.replace is the same call
-                moved.append((partial, place))
+                if place == self.out or any(partial.iterdir()):
+                    partial.replace(place)
+                    moved.append((partial, place))
         except OSError as error:
             for partial, place in moved:
                 place.rename(partial)
@@ -92,11 +90,6 @@ class Staging:
             ) from error
         self._remove_partials()
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether the error store is in place."""
-        return self.errors.is_dir()
-
     def discard(self) -> None:
         """Remove everything that the run wrote, and the folders made for it."""
         self._remove_partials()
@@ -104,11 +97,17 @@ class Staging:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
-    def _errors_lie_inside(self) -> bool:
-        return self.messages_partial is not None and self.errors_partial.is_relative_to(self.messages_partial)
+    def _moves(self) -> list[tuple[Path, Path]]:
+        """Return what is moved where; an error store inside the output moves with it."""
+        moves = [(self.samples_partial, self.samples)]
+        if self.messages_partial is None or not self.errors_partial.is_relative_to(self.messages_partial):
+            moves.append((self.errors_partial, self.errors))
+        if self.messages_partial is not None and self.out is not None:
+            moves.append((self.messages_partial, self.out))
+        return moves
 
     def _remove_partials(self) -> None:
-        for folder in (self.errors_partial, self.messages_partial):
+        for folder in (self.errors_partial, self.messages_partial, self.samples_partial):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 

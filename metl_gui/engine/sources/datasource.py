@@ -7,6 +7,7 @@ beginning when it is larger than the limit).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -22,7 +23,13 @@ from metl_gui.errors import UserError
 BATCH_RECORDS = 8192
 BATCH_BYTES = 4 << 20
 SCHEMA = "file int, offset bigint, size bigint, raw binary"
-_ARROW = pa.schema([("file", pa.int32()), ("offset", pa.int64()), ("size", pa.int64()), ("raw", pa.binary())])
+_TYPES: dict[str, pa.DataType] = {
+    "file": pa.int32(),
+    "offset": pa.int64(),
+    "size": pa.int64(),
+    "raw": pa.binary(),
+}
+_ARROW = pa.schema(_TYPES)
 
 
 class FileDataSource(DataSource):
@@ -83,7 +90,7 @@ def batches_of(records: Iterator[tuple[int, Framed]]) -> Iterator[pa.RecordBatch
 
 def _batch(files: list[int], framed: list[Framed]) -> pa.RecordBatch:
     offsets, raw, sizes = zip(*framed, strict=True)
-    columns = [
+    columns: list[pa.Array[Any]] = [
         pa.array(files, pa.int32()),
         pa.array(offsets, pa.int64()),
         pa.array(sizes, pa.int64()),

@@ -1,0 +1,120 @@
+"""Look at what a run wrote: records beside the messages they became, and what was set aside."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class SentMessage(msgspec.Struct, frozen=True):
+    """One outgoing message, exactly as it was sent."""
+
+    entity: str
+    message: msgspec.Raw
+
+
+class MappedRecord(msgspec.Struct, frozen=True):
+    """A record and everything it became.
+
+    Args:
+        place: ``file@offset``.
+        raw, raw_base64: the record's exact bytes, as text where it is text.
+    """
+
+    place: str
+    outgoing: tuple[SentMessage, ...]
+    raw: str | None = None
+    raw_base64: str | None = None
+
+    @property
+    def incoming(self) -> bytes:
+        """The record's exact bytes."""
+        return _bytes(self.raw, self.raw_base64)
+
+
+class SetAsideRecord(msgspec.Struct, frozen=True):
+    """One line of the error store."""
+
+    reason: str
+    detail: str = ""
+    state: int = 0
+    schema: str | None = None
+    version: str | None = None
+    position: str | None = None
+    raw: str | None = None
+    raw_base64: str | None = None
+
+    @property
+    def incoming(self) -> bytes:
+        """The record's exact bytes."""
+        return _bytes(self.raw, self.raw_base64)
+
+
+_MAPPED = msgspec.json.Decoder(MappedRecord)
+_SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
+
+
+class Sampler:
+    """Chooses in a task which records are kept beside their messages: the first ones of each entity.
+
+    Args:
+        wanted: how many an entity.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self._taken: Counter[str] = Counter()
+
+    def has_enough(self, entities: Iterable[str]) -> bool:
+        """Say whether nothing more is wanted of these entities."""
+        return all(self._taken[entity] >= self.wanted for entity in entities)
+
+    def take(self, place: str, raw: bytes, sent: list[tuple[str, bytes]]) -> bytes | None:
+        """Return the line to keep of a record and its (entity, message)s, None when there is enough of them."""
+        if self.has_enough(entity for entity, _ in sent):
+            return None
+        self._taken.update(entity for entity, _ in sent)
+        outgoing = tuple(SentMessage(entity, msgspec.Raw(text)) for entity, text in sent)
+        try:
+            return msgspec.json.encode(MappedRecord(place, outgoing, raw=raw.decode()))
+        except UnicodeDecodeError:
+            return msgspec.json.encode(MappedRecord(place, outgoing, raw_base64=base64.b64encode(raw).decode()))
+
+
+def first_results(samples: Path, count: int, entity: str = "") -> list[MappedRecord]:
+    """Read the first records that became messages.
+
+    Args:
+        samples: the folder of samples of a finished run (``RunSpec.samples_folder``).
+        count: how many records.
+        entity: only records that became a message of this entity; all when empty.
+
+    Order: as the run read them.
+    """
+    records = (_MAPPED.decode(line) for line in _lines_of(samples))
+    wanted = (r for r in records if not entity or any(sent.entity == entity for sent in r.outgoing))
+    return list(itertools.islice(wanted, count))
+
+
+def first_set_aside(errors: Path, count: int, reason: str = "") -> list[SetAsideRecord]:
+    """Read the first records of the error store, of one reason or of all in turn."""
+    pattern = f"reason={reason}" if reason else "reason=*"
+    folders: list[Iterator[Any]] = [_lines_of(folder) for folder in sorted(errors.glob(pattern))]
+    in_turn = (line for row in itertools.zip_longest(*folders) for line in row if line is not None)
+    return [_SET_ASIDE.decode(line) for line in itertools.islice(in_turn, count)]
+
+
+def _bytes(raw: str | None, raw_base64: str | None) -> bytes:
+    return base64.b64decode(raw_base64) if raw_base64 is not None else (raw or "").encode()
+
+
+def _lines_of(folder: Path) -> Iterator[bytes]:
+    for part in sorted(folder.glob("part-*.jsonl")):
+        with part.open("rb") as lines:
+            yield from lines

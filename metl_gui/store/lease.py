@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +15,11 @@ from metl_gui.errors import ProjectHeldError
 
 FAR_SILENCE_MS = 120_000
 """After this long without a heartbeat an editor on another computer counts as gone."""
+
+_PROCESSES = Path("/proc")
+
+HIDDEN = "hidden"
+"""The start of a process that is there but cannot be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Holder:
     def is_gone(self) -> bool:
         """Whether the process does not exist any more, or has been silent for too long where we cannot look."""
         if (self.host, self.machine) == (socket.gethostname(), _machine()):
-            return process_start(self.process_id) != self.process_start
+            return process_start(self.process_id) not in (self.process_start, HIDDEN)
         return time.time_ns() // 1_000_000 - self.heartbeat_ms > FAR_SILENCE_MS
 
     def __str__(self) -> str:
@@ -59,9 +64,13 @@ class Holder:
 
 
 def process_start(process_id: int) -> str:
-    """Tell when a process started, in the system's own ticks; empty when there is no such process."""
+    """Tell when a process started, in the system's own ticks.
+
+    Returns:
+        Empty when there is no such process, ``HIDDEN`` when there is one of which the system tells nothing more.
+    """
     try:
-        fields = Path(f"/proc/{process_id}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        fields = (_PROCESSES / f"{process_id}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
         return _sign_of_life(process_id)
     return "" if fields[0] in "ZX" else fields[19]
@@ -129,11 +138,10 @@ def require(connection: sqlite3.Connection, holder: Holder) -> None:
         )
 
 
-def beat(connection: sqlite3.Connection, holder: Holder) -> Holder:
+def beat(connection: sqlite3.Connection, holder: Holder) -> None:
     """Say that we are still here; inside a transaction."""
     now_ms = time.time_ns() // 1_000_000
     connection.execute("UPDATE lease SET heartbeat_ms = ? WHERE token = ?", (now_ms, holder.token))
-    return replace(holder, heartbeat_ms=now_ms)
 
 
 def release(connection: sqlite3.Connection, holder: Holder) -> None:
@@ -142,15 +150,14 @@ def release(connection: sqlite3.Connection, holder: Holder) -> None:
 
 
 def _sign_of_life(process_id: int) -> str:
-    if Path("/proc/self/stat").exists():
-        return ""
+    """Ask without ``/proc``: there may be none, or it hides the processes of other users."""
     try:
         os.kill(process_id, 0)
     except ProcessLookupError:
         return ""
     except PermissionError:
-        return "alive"
-    return "alive"
+        return HIDDEN
+    return HIDDEN
 
 
 def _machine() -> str:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 import uuid
+from contextlib import closing
 from pathlib import Path
 
 from metl_gui.errors import ProjectError
@@ -78,12 +79,12 @@ def newer(path: Path, found: int) -> ProjectError:
 def _back_up(path: Path, version: int) -> Path:
     """Copy the file as it was last committed, through a connection of its own."""
     backup = _free_name(path, version)
-    source, copy = connect(path), connect_new(backup)
-    try:
-        source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
+    with closing(connect(path)) as source, closing(connect_new(backup)) as copy:
+        try:
+            source.backup(copy)
+        except BaseException:
+            backup.unlink()
+            raise
     return backup
 
 
@@ -101,7 +102,10 @@ def _give_name(draft: Path, path: Path) -> None:
 
 
 def _free_name(path: Path, version: int) -> Path:
-    names = (path.with_name(f"{path.stem}.version-{version}{n}.backup{SUFFIX}") for n in ("", *range(2, 1000)))
+    names = (
+        path.with_name(f"{path.stem}.version-{version}{n}.backup{SUFFIX}")
+        for n in ("", *(f"-{n}" for n in range(2, 1000)))
+    )
     return next(name for name in names if not name.exists())
 
 

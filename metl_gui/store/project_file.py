@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -26,6 +27,8 @@ from metl_gui.store.runs import LoggedRun
 from metl_gui.store.states import NamedState
 from metl_gui.store.tables import VERSION, file_version
 from metl_gui.store.tree_rows import read_tree, write_trees
+
+_log = logging.getLogger(__name__)
 
 
 class ProjectFile:
@@ -97,6 +100,8 @@ class ProjectFile:
                     with writing(self._connection):
                         lease.release(self._connection, holder)
                     leave_editing_mode(self._connection)
+            except sqlite3.Error as error:  # all edits are safe, and the lease of a process that ended counts no more
+                _log.warning("the editing lease of %s could not be given back: %s", self.path, error)
             finally:
                 self._connection.close()
 
@@ -253,14 +258,13 @@ class ProjectFile:
             return lease.read(connection)
 
     def beat(self) -> None:
-        """Renew the lease; an editor calls this every half minute.
+        """Renew the lease, as every commit does; an editor calls this every half minute.
 
         Raises:
             ProjectHeldError: it was taken over.
         """
-        with self._editing() as connection:
-            if self._holder is not None:
-                self._holder = lease.beat(connection, self._holder)
+        with self._editing():
+            return
 
     @contextmanager
     def _session(self) -> Iterator[sqlite3.Connection]:
@@ -288,6 +292,7 @@ class ProjectFile:
         with self._session() as connection, writing(connection):
             try:
                 lease.require(connection, holder)
+                lease.beat(connection, holder)
             except ProjectHeldError:
                 self._holder = None
                 raise

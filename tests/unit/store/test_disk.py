@@ -66,7 +66,6 @@ def test_a_full_disk_refuses_the_edit_and_keeps_what_was_committed(small_disk: P
         assert "The disk is full: fx.metl could not be written" in str(told)
         assert "Free some space" in told.hint
         assert parts(project.document()) == parts(editing.document)
-        (small_disk / "room").unlink(missing_ok=True)
     with ProjectFile.open(small_disk / "fx.metl", for_editing=False) as project:
         assert parts(project.document()) == parts(editing.document)
 

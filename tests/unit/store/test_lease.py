@@ -16,7 +16,7 @@ import pytest
 
 from metl_gui.core.draft import Stamp
 from metl_gui.errors import ProjectHeldError
-from metl_gui.store.lease import FAR_SILENCE_MS, Holder, process_start
+from metl_gui.store.lease import FAR_SILENCE_MS, HIDDEN, Holder, process_start
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.editing import Editing
 
@@ -146,3 +146,19 @@ def test_a_living_process_has_a_start_and_a_gone_one_has_none() -> None:
     process.communicate()
     assert process_start(process.pid) == ""
     assert not Holder.here("ada").is_gone
+
+
+def test_a_process_that_the_system_hides_is_not_taken_for_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Holder.here("ada")
+    monkeypatch.setattr("metl_gui.store.lease._PROCESSES", Path("/nowhere"))
+    assert process_start(os.getpid()) == HIDDEN
+    assert not here.is_gone
+
+
+def test_every_commit_renews_the_lease(editing: Editing, path: Path) -> None:
+    with raw(path) as connection:
+        connection.execute("UPDATE lease SET heartbeat_ms = 5")
+    editing.schema("s", "1", "a")
+    holder = editing.project.holder()
+    assert holder is not None
+    assert holder.heartbeat_ms >= holder.since_ms

@@ -74,7 +74,7 @@ def test_a_second_backup_does_not_overwrite_the_first(older: Path) -> None:
     taken = older.with_name("fx.version-1.backup.metl")
     taken.write_text("mine")
     with ProjectFile.open(older, for_editing=True) as project:
-        assert project.backup == older.with_name("fx.version-12.backup.metl")
+        assert project.backup == older.with_name("fx.version-1-2.backup.metl")
     assert taken.read_text() == "mine"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -216,3 +218,18 @@ def test_a_commit_writes_only_the_rows_of_what_it_touches(editing: Editing) -> N
         world.map(block, y="b")
         counts.append(editing.project._connection.total_changes - before)
     assert counts[0] == counts[1] <= 6
+
+
+def test_opening_reading_and_committing_load_neither_sqlite_utils_nor_pandas(editing: Editing, path: Path) -> None:
+    editing.small_world()
+    editing.project.close()
+    script = (
+        "import sys; from pathlib import Path; from metl_gui.store.project_file import ProjectFile\n"
+        "from tests.unit.store.editing import Editing\n"
+        "with ProjectFile.open(Path(sys.argv[1]), for_editing=True) as project:\n"
+        "    Editing(project).schema('t', '1', 'a'); Editing(project).undo_newest()\n"
+        "print([name for name in ('sqlite_utils', 'pandas') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    told = subprocess.run(command, cwd=Path(__file__).parents[3], check=True, capture_output=True, text=True).stdout
+    assert told == "[]\n"

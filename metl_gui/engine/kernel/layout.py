@@ -35,30 +35,34 @@ MESSAGE = (
 
 @lru_cache(maxsize=65536)
 def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
-    """Lay out dotted paths as nested objects.
+    """Lay out dotted paths as nested objects; a path that runs through the leaf of another stands whole as one name.
 
     Returns:
         The fixed pieces around the values (one more than values), and which value stands in which gap.
-
-    Raises:
-        ValueError: one path runs through the leaf of another.
     """
     tree: _Nested = {}
     for number, path in enumerate(paths):
         *parents, leaf = split(path)
-        place = tree
-        for parent in parents:
-            below = place.setdefault(parent, {})
-            if isinstance(below, int):
-                raise ValueError(f"{path} runs through the leaf {parent}")
-            place = below
-        if leaf in place:
-            raise ValueError(f"{path} is there twice or is a parent of another path")
-        place[leaf] = number
+        place = _place(tree, parents)
+        if place is None or leaf in place:
+            tree[path] = number
+        else:
+            place[leaf] = number
     pieces: list[bytes] = [b""]
     order: list[int] = []
     _write(tree, pieces, order)
     return tuple(pieces), tuple(order)
+
+
+def _place(tree: _Nested, parents: Sequence[str]) -> _Nested | None:
+    """Return the object that a leaf belongs into; ``None`` when another leaf stands in the way."""
+    place = tree
+    for parent in parents:
+        below = place.setdefault(parent, {})
+        if isinstance(below, int):
+            return None
+        place = below
+    return place
 
 
 def _write(tree: _Nested, pieces: list[bytes], order: list[int]) -> None:

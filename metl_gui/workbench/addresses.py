@@ -13,13 +13,14 @@ from metl_gui.core.blocks import Block, BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError, near_names
+from metl_gui.workbench.documents import Written
 
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
 _PLURALS = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}
 
 
 @dataclass(frozen=True, slots=True)
-class BlockName:
+class BlockName(Written):
     """A block by the names of its ends."""
 
     schema: str
@@ -29,15 +30,6 @@ class BlockName:
 
     def __str__(self) -> str:
         return f"{self.schema}@{self.version}:{self.entity}@{self.entity_version}"
-
-    def as_json(self) -> dict[str, str]:
-        """Return the block as every JSON document of ours writes it."""
-        return {
-            "schema": self.schema,
-            "version": self.version,
-            "entity": self.entity,
-            "entity_version": self.entity_version,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +46,9 @@ class ElementName:
 
 def block_name(document: Document, key: BlockKey) -> BlockName | None:
     """Name a block; ``None`` when one of its versions is not in the trees any more."""
-    version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
-    if version is None or entity_version is None:
+    if document.extraction.find_version(key[0]) is None or document.cdm.find_version(key[1]) is None:
         return None
-    schema = document.extraction.schema(version.schema_id)
-    entity = document.cdm.schema(entity_version.schema_id)
-    return BlockName(schema.name, version.label, entity.name, entity_version.label)
+    return known_block_name(document, key)
 
 
 def known_block_name(document: Document, key: BlockKey) -> BlockName:

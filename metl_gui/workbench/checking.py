@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.checks import Problem, Severity, check
 from metl_gui.core.document import Document
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import Workbench
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Written):
     """The problems of a project: errors first, then by place."""
 
     state: int
@@ -32,22 +32,6 @@ class CheckResult:
         """How many problems there are of each severity."""
         found = Counter(problem.severity for problem in self.problems)
         return {severity.value: found[severity] for severity in Severity}
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl check``."""
-        return {
-            "state": self.state,
-            "problems": [
-                {
-                    "severity": problem.severity.value,
-                    "code": problem.code,
-                    "place": problem.place,
-                    "message": problem.message,
-                    "hint": problem.hint,
-                }
-                for problem in self.problems
-            ],
-        }
 
 
 def check_project(workbench: Workbench) -> CheckResult:

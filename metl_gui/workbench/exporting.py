@@ -21,6 +21,7 @@ from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.workbench.addresses import element_names, known_block_name
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _INDENT = " "
@@ -35,7 +36,7 @@ class ExportFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ExportResult:
+class ExportResult(Written):
     """What was written.
 
     Args:
@@ -53,17 +54,6 @@ class ExportResult:
     blocks: int
     held: int
     size_bytes: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl export``."""
-        return {
-            "state": self.state,
-            "path": str(self.path),
-            "format": self.format.value,
-            "blocks": self.blocks,
-            "held": self.held,
-            "size_bytes": self.size_bytes,
-        }
 
 
 def parse_export_format(text: str) -> ExportFormat:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.draft import Transition
 from metl_gui.core.review import review_items
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import Workbench
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryEntry:
+class HistoryEntry(Written):
     """One state.
 
     Args:
@@ -40,22 +40,9 @@ class HistoryEntry:
     door: str
     group: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Return one entry of ``metl history``."""
-        return {
-            "state": self.state,
-            "title": self.title,
-            "who": self.who,
-            "when": self.when,
-            "named": self.named,
-            "published": self.published,
-            "door": self.door,
-            "group": self.group,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class History:
+class History(Written):
     """The states of a project, newest first.
 
     Args:
@@ -69,31 +56,18 @@ class History:
     undo: str | None
     redo: str | None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl history``."""
-        return {
-            "state": self.state,
-            "states": [entry.as_json() for entry in self.states],
-            "undo": self.undo,
-            "redo": self.redo,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class StepResult:
+class StepResult(Written):
     """What undo or redo did."""
 
     state: int
     title: str
     needs_review: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl undo`` and ``metl redo``."""
-        return {"state": self.state, "title": self.title, "needs_review": self.needs_review}
-
 
 @dataclass(frozen=True, slots=True)
-class StateSummary:
+class StateSummary(Written):
     """One state in numbers.
 
     Args:
@@ -115,10 +89,6 @@ class StateSummary:
     elements: int
     needs_review: int
     hash: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl show``."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def history(workbench: Workbench, limit: int | None = None, below: int | None = None) -> History:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from metl_gui.core.blocks import Verdict
 from metl_gui.core.declarations import VersionDeclaration
@@ -26,12 +25,13 @@ from metl_gui.registry import folders
 from metl_gui.registry.formats import parse_format
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.row_inference import have_same_paths
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
 
 @dataclass(frozen=True, slots=True)
-class AddedVersion:
+class AddedVersion(Written):
     """A version that the project did not have.
 
     Args:
@@ -48,32 +48,18 @@ class AddedVersion:
     attributes: int
     source: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return one entry of ``added``."""
-        return {
-            "tree": self.tree,
-            "name": self.name,
-            "version": self.version,
-            "attributes": self.attributes,
-            "source": self.source,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class UnchangedVersion:
+class UnchangedVersion(Written):
     """A version whose content the project has already."""
 
     name: str
     version: str
     source: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return one entry of ``unchanged``."""
-        return {"name": self.name, "version": self.version, "source": self.source}
-
 
 @dataclass(frozen=True, slots=True)
-class ImportResult:
+class ImportResult(Written):
     """What an import did.
 
     Args:
@@ -97,17 +83,6 @@ class ImportResult:
     def is_all_refused(self) -> bool:
         """Whether there was nothing to import but what was refused."""
         return bool(self.refused) and not self.added and not self.unchanged
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl import``."""
-        return {
-            "state": self.state,
-            "added": [version.as_json() for version in self.added],
-            "unchanged": [version.as_json() for version in self.unchanged],
-            "refused": [{"source": refusal.source, "reason": refusal.reason} for refusal in self.refused],
-            "blocks": self.blocks,
-            "needs_review": self.needs_review,
-        }
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ from metl_gui.workbench.addresses import (
     find_version,
     known_block_name,
 )
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Door, Workbench
 
@@ -46,15 +47,11 @@ class MapMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Written):
     """A line that cannot be followed, and why; line 0 when no single line is at fault."""
 
     line: int
     reason: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return line and reason."""
-        return {"line": self.line, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
@@ -20,34 +19,27 @@ from metl_gui.workbench.addresses import (
     find_schema,
     known_block_name,
 )
+from metl_gui.workbench.documents import Written
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Written):
     """One element that answers a search."""
 
     block: BlockName
     element: ElementName
     status: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return one result of ``metl search --reverse`` or ``--forward``."""
-        return {"block": self.block.as_json(), "element": self.element.as_json(), "status": self.status}
-
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Written):
     """Everything that answers a search."""
 
     results: tuple[Answer, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl search --reverse`` and ``--forward``."""
-        return {"results": [answer.as_json() for answer in self.results]}
-
 
 @dataclass(frozen=True, slots=True)
-class VersionStep:
+class VersionStep(Written):
     """One block of a version progression."""
 
     version: str
@@ -56,27 +48,13 @@ class VersionStep:
     elements: int
     change: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return one entry of ``metl search --versions``."""
-        return {
-            "version": self.version,
-            "entity": self.entity,
-            "entity_version": self.entity_version,
-            "elements": self.elements,
-            "change": self.change,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class VersionProgression:
+class VersionProgression(Written):
     """How the mapping of a schema changed from version to version."""
 
     schema: str
     versions: tuple[VersionStep, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl search --versions``."""
-        return {"schema": self.schema, "versions": [step.as_json() for step in self.versions]}
 
 
 def reverse(document: Document, place: str) -> Answers:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from metl_gui.core import paths
 from metl_gui.core.document import Document
@@ -17,26 +16,23 @@ from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.review import review_items
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import find_schema, find_version
+from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import Door, Workbench
 
 _PATH_SETTINGS = ("version_field",)
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsResult:
+class SettingsResult(Written):
     """The settings of a schema or entity after a change, those at their default left out."""
 
     state: int
     name: str
     settings: dict[str, str]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl set``."""
-        return {"state": self.state, "name": self.name, "settings": self.settings}
-
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Written):
     """What went with a version.
 
     Args:
@@ -52,16 +48,6 @@ class Removal:
     blocks: int
     elements: int
     needs_review: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the document of ``metl remove``."""
-        return {
-            "state": self.state,
-            "title": self.title,
-            "blocks": self.blocks,
-            "elements": self.elements,
-            "needs_review": self.needs_review,
-        }
 
 
 def set_settings(

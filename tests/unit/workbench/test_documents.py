@@ -63,7 +63,9 @@ CONTRACT: dict[str, Any] = {
 @pytest.fixture
 def documents(mapped: Workbench) -> dict[str, Any]:
     """Every document, each list of it with something inside."""
-    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "amount:int32", "legacy", "customer_ref")))
+    mapped.do(
+        AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "amount:int32", "legacy", "customer_ref"))
+    )
     known = declare("payment", "1", "payment_id", "payer_id", "amount", "legacy_code")
     reading = Reading((declare("rate", "1", "base"), known), (Refusal("file", "why"),))
     imported = add_reading(mapped, Side.CDM, reading)

@@ -37,7 +37,7 @@ def paint_mark(painter: QPainter, box: QRectF, shape: MarkShape, theme: Theme) -
     elif shape is MarkShape.UNCONFIRMED:
         _half(painter, box, radius, theme.accent)
     elif shape is MarkShape.NEW:
-        _notched(painter, box, theme.good)
+        _notched(painter, box, theme.accent)
     else:
         _hollow(painter, box, radius, shape, theme)
     painter.restore()

@@ -140,6 +140,11 @@ class MatrixView(pg.GraphicsView):
         )
         return self._plane.pos() + QPointF(x, y)
 
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self.resetCachedContent()
+        self.viewport().update()
+
     # painting
 
     def _repaint(self) -> None:

@@ -1,0 +1,150 @@
+"""Shows a block as two lists with lines between what belongs together."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
+
+from metl_gui.ui import theme as themes
+from metl_gui.ui.block_picture import BlockPicture, Entry, Link
+from metl_gui.ui.contrast import mixed
+from metl_gui.ui.pill import paint_pill, pill_width
+
+_ROW = 26.0
+_BOX = 22.0
+_WIDEST = 300.0
+
+
+class BlockLines(QWidget):
+    """Two lists with lines.
+
+    Args:
+        is_dim: drawn paler, for what was before.
+
+    Signals:
+        picked: (side is left, attribute id) of a clicked entry.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self, is_dim: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.picture = BlockPicture((), (), ())
+        self._is_dim = is_dim
+        self._chosen: tuple[int | None, int | None] = (None, None)
+        self.setMinimumWidth(280)
+        self.setAccessibleName("Block as two lists")
+
+    def show_picture(self, picture: BlockPicture) -> None:
+        """Show another block."""
+        self.picture = picture
+        self.setMinimumHeight(self.sizeHint().height())
+        self.updateGeometry()
+        self.update()
+
+    def choose(self, left: int | None, right: int | None) -> None:
+        """Show which attributes are selected."""
+        self._chosen = (left, right)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as the longer list."""
+        rows = max(len(self.picture.left), len(self.picture.right), 1)
+        return QSize(420, round(rows * _ROW + 12))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint lists and lines."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for link in self.picture.links:
+            self._paint_link(painter, link)
+        for at, entry in enumerate(self.picture.left):
+            self._paint_entry(painter, self._box(at, is_left=True), entry, entry.id == self._chosen[0])
+        for at, entry in enumerate(self.picture.right):
+            self._paint_entry(painter, self._box(at, is_left=False), entry, entry.id == self._chosen[1])
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Pick an entry."""
+        found = self._entry_at(event.position())
+        if found is not None and found[1].id:
+            self.picked.emit((found[0], found[1].id))
+
+    def event(self, event: QEvent) -> bool:
+        """Show the tooltip of the entry under the pointer."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            found = self._entry_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), found[1].tip if found else "", self)
+            return True
+        return super().event(event)
+
+    def _width(self) -> float:
+        return min(_WIDEST, (self.width() - 24) * 0.36)
+
+    def _box(self, at: int, is_left: bool) -> QRectF:
+        left = 8.0 if is_left else self.width() - 8.0 - self._width()
+        return QRectF(left, 6 + at * _ROW, self._width(), _BOX)
+
+    def _entry_at(self, place: QPointF) -> tuple[bool, Entry] | None:
+        at = int((place.y() - 6) // _ROW)
+        for is_left, entries in ((True, self.picture.left), (False, self.picture.right)):
+            if 0 <= at < len(entries) and self._box(at, is_left).contains(place):
+                return is_left, entries[at]
+        return None
+
+    def _paint_entry(self, painter: QPainter, box: QRectF, entry: Entry, is_chosen: bool) -> None:
+        theme = themes.current()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.sel if is_chosen else theme.band)
+        colour = theme.text
+        if entry.is_lost:
+            pen = QPen(theme.review_outline[0], 1.3, Qt.PenStyle.CustomDashLine)
+            pen.setDashPattern([2.6, 2.0])
+            painter.setPen(pen)
+            painter.setBrush(theme.reviewbg)
+            colour = theme.review
+        elif self._is_dim:
+            colour = theme.dim
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setFont(themes.scaled(1.0))
+        painter.setPen(colour)
+        inner = box.adjusted(10, 0, -8, 0)
+        words = f"{entry.words} · source removed" if entry.is_lost else entry.words
+        metrics = QFontMetricsF(painter.font())
+        if entry.is_lost and metrics.horizontalAdvance(words) > inner.width():
+            words = entry.words
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, inner.width())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+
+    def _paint_link(self, painter: QPainter, link: Link) -> None:
+        theme = themes.current()
+        start, end = self._box(link.left, is_left=True), self._box(link.right, is_left=False)
+        a, b = QPointF(start.right(), start.center().y()), QPointF(end.left(), end.center().y())
+        path = QPainterPath(a)
+        bend = (b.x() - a.x()) * 0.45
+        path.cubicTo(QPointF(a.x() + bend, a.y()), QPointF(b.x() - bend, b.y()), b)
+        colour = mixed(theme.panel, theme.accent, 0.7) if self._is_dim else theme.accent
+        pen = QPen(colour, 1.6)
+        if link.words:
+            pen = QPen(theme.good, 1.6, Qt.PenStyle.CustomDashLine)
+            pen.setDashPattern([3.0, 2.2])
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+        if link.words:
+            middle = path.pointAtPercent(0.5)
+            width = pill_width(link.words)
+            paint_pill(painter, QRectF(middle.x() - width / 2, middle.y() - 10, width, 20), link.words, "good")
+
+
+def scrolled(panel: QWidget) -> QScrollArea:
+    """Put a panel into a quiet scroll area."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(panel)
+    area.viewport().setAutoFillBackground(False)  # setWidget fills grounds, which hides the surface below
+    panel.setAutoFillBackground(False)
+    return area

@@ -1,0 +1,95 @@
+"""A block as two lists with lines: what stands in them, worked out apart from painting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metl_gui.core.blocks import Block, BlockKey, Loss
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute
+from metl_gui.core.proposals import Proposal, proposals
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of one of the lists.
+
+    Args:
+        id: the attribute, 0 for what is gone.
+        words: what is read.
+        is_lost: it lost its element, or is gone itself.
+        is_new: no earlier version had it.
+        tip: more words.
+    """
+
+    id: int
+    words: str
+    is_lost: bool = False
+    is_new: bool = False
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line between entries of both lists, by position.
+
+    Args:
+        left, right: positions.
+        words: of a proposed line, empty for one that is.
+    """
+
+    left: int
+    right: int
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class BlockPicture:
+    """Both lists and the lines between them."""
+
+    left: tuple[Entry, ...]
+    right: tuple[Entry, ...]
+    links: tuple[Link, ...]
+
+
+def picture_of(document: Document, key: BlockKey, refused: frozenset[tuple[str, str]] = frozenset()) -> BlockPicture:
+    """Draw a block of a document; a block of zeros has lists without lines."""
+    version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
+    if version is None or entity_version is None:
+        return BlockPicture((), (), ())
+    block = document.matrix.block(*key) or Block(*key)
+    losses = {end.id: loss for loss in block.open_losses if (end := entity_version.of_lineage(loss.q_lineage))}
+    left = [_entry(a, None) for a in version.attributes]
+    right = [_entry(a, losses.get(a.id)) for a in entity_version.attributes]
+    left_at = {entry.id: at for at, entry in enumerate(left)}
+    right_at = {entry.id: at for at, entry in enumerate(right)}
+    links = [Link(left_at[e.p], right_at[e.q]) for e in block.elements if e.p in left_at and e.q in right_at]
+    for loss, proposal in best_proposals(document, block, refused).items():
+        source = version.at_path(proposal.candidate)
+        target = entity_version.of_lineage(loss.q_lineage)
+        if source is not None and target is not None:
+            links.append(Link(left_at[source.id], right_at[target.id], f"rename? {proposal.score:.2f}"))
+    return BlockPicture(tuple(left), tuple(right), tuple(links))
+
+
+def best_proposals(
+    document: Document, block: Block, refused: frozenset[tuple[str, str]] = frozenset()
+) -> dict[Loss, Proposal]:
+    """Return the best proposal of each open loss; a candidate is proposed once."""
+    found: dict[Loss, Proposal] = {}
+    taken: set[str] = set()
+    known = [p for p in proposals(document, block) if (p.lost, p.candidate) not in refused]
+    for proposal in sorted(known, key=lambda p: -p.score):
+        for loss in block.open_losses:
+            if loss in found or proposal.candidate in taken or proposal.lost not in (loss.from_path, loss.to_path):
+                continue
+            found[loss] = proposal
+            taken.add(proposal.candidate)
+    return found
+
+
+def _entry(attribute: Attribute, loss: Loss | None) -> Entry:
+    tip = f"{attribute.path}\n{attribute.type_text}"
+    if loss is None:
+        return Entry(attribute.id, attribute.path, tip=tip)
+    return Entry(attribute.id, attribute.path, is_lost=True, tip=f"{tip}\n{loss.reason}")

@@ -1,0 +1,247 @@
+"""What the actions of the window do beside plain edits: open, import, export, remove, name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+
+from metl_gui import __version__
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.nodes import Side
+from metl_gui.errors import ProjectHeldError, UserError
+from metl_gui.ui import asking
+from metl_gui.ui.actions import sheet
+from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.naming import version_words
+from metl_gui.workbench.exporting import ExportFormat, export
+from metl_gui.workbench.importing import ImportResult, import_sources
+from metl_gui.workbench.mapping import MapResult, import_mapping
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.sample import fresh_copy
+from metl_gui.workbench.session import Door, Workbench
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_PROJECTS = "METL projects (*.metl)"
+_SHOWN = 8
+
+
+class Commands:
+    """The commands of one window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._project = window.project
+
+    def new_project(self) -> None:
+        """Ask for a name and make an empty project."""
+        name, _ = QFileDialog.getSaveFileName(self._window, "New project", str(Path.home() / "mapping.metl"), _PROJECTS)
+        if name:
+            path = Path(name).with_suffix(".metl")
+            self._open_by("Making the project", lambda _watch: Workbench.create(path))
+
+    def ask_and_open(self) -> None:
+        """Ask for a project and open it."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open a project", str(Path.home()), _PROJECTS)
+        if name:
+            self.open(Path(name))
+
+    def open(self, path: Path, for_editing: bool = True, take_over: bool = False) -> None:
+        """Open a project; where somebody else edits it, ask how."""
+
+        def done(outcome: Outcome[Workbench]) -> None:
+            if isinstance(outcome.error, ProjectHeldError):
+                self._ask_how(path, outcome.error)
+            else:
+                self._opened(outcome)
+
+        self._window.jobs.start(
+            f"Opening {path.name}", lambda _watch: Workbench.open(path, for_editing, take_over=take_over), done
+        )
+
+    def open_sample(self) -> None:
+        """Open a fresh copy of the sample project."""
+
+        def task(watch: Watch) -> Workbench:
+            return Workbench.open(fresh_copy(watch=watch).project)
+
+        self._open_by("Copying the sample project", task)
+
+    def close_project(self) -> None:
+        """Close the project."""
+        self._window.selection.choose(type(self._window.selection.current)())
+        self._project.close()
+
+    def ask_and_import(self, side: Side) -> None:
+        """Ask for schema files and import them."""
+        title = "Extraction schemas" if side is Side.EXTRACTION else "Canonical model"
+        names, _ = QFileDialog.getOpenFileNames(self._window, f"{title} to import", self._folder())
+        if names:
+            self.import_schemas(side, [Path(name) for name in names])
+
+    def import_schemas(self, side: Side, sources: list[Path]) -> None:
+        """Import files or folders of schemas and run the automated update."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._window.jobs.start(
+                "Importing schemas",
+                lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch),
+                self._imported,
+            )
+
+    def ask_and_import_table(self) -> None:
+        """Ask for a mapping table and add its elements."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Mapping table", self._folder(), "CSV (*.csv)")
+        workbench = self._project.workbench
+        if name and workbench is not None:
+            self._window.jobs.start(
+                "Importing the mapping",
+                lambda watch: import_mapping(workbench, Path(name), door=Door.WINDOW, watch=watch),
+                self._mapped,
+            )
+
+    def ask_and_export(self) -> None:
+        """Ask for a file and export the matrix in the format of its suffix."""
+        choices = "Matrix as JSON (*.json);;Compact set (*.dusb);;Mapping table (*.csv)"
+        start = str(Path(self._folder()) / "matrix.json")
+        name, _ = QFileDialog.getSaveFileName(self._window, "Export the matrix", start, choices)
+        if not name:
+            return
+        path, document = Path(name), self._project.value
+        formats = {".csv": ExportFormat.CSV, ".dusb": ExportFormat.DUSB}
+        format_ = formats.get(path.suffix, ExportFormat.JSON)
+        self._window.jobs.start(
+            "Exporting", lambda watch: export(document, format_, path, watch=watch), self._failed_only
+        )
+
+    def clear_element(self) -> None:
+        """Clear the selected element."""
+        selected = self._window.selection.current
+        key, element = selected.block, selected.element
+        block = self._project.value.matrix.block(*key) if key is not None else None
+        if key is not None and element is not None and block is not None and element in block.elements:
+            self._project.do(SetElements(key, zeros=(element,)))
+
+    def remove_version(self) -> None:
+        """Remove the version selected in a tree, after naming what goes with it."""
+        selected = self._window.selection.current
+        side = Side.EXTRACTION if selected.source is not None else Side.CDM
+        place = selected.on(side)
+        if place is None or place.version is None:
+            self._say("No version is selected.", "Select a version in one of the trees first.")
+            return
+        document = self._project.value
+        blocks = (
+            document.matrix.column_set(place.version)
+            if side is Side.EXTRACTION
+            else document.matrix.row_set(place.version)
+        )
+        elements = sum(len(block.elements) for block in blocks)
+        words = version_words(document, side, place.version)
+        text = f"{len(blocks)} blocks with {elements} elements go with it. It can be undone."
+        if (
+            asking.ask(f"Remove {words}?", text, [("remove", "Remove it"), ("cancel", "Cancel")], self._window)
+            == "remove"
+        ):
+            self._project.do(RemoveVersion(side, place.version))
+
+    def confirm_smaller(self) -> None:
+        """Confirm every waiting block that became smaller, after naming how many."""
+        items = [item for item in self._project.review_items() if item.block.verdict.value == "smaller"]
+        lost = sum(len(item.losses) for item in items)
+        if not items:
+            self._say("No block waits that became smaller.", "")
+            return
+        title = f"Confirm {len(items)} blocks that became smaller?"
+        answers = [("confirm", f"Confirm {len(items)} blocks"), ("cancel", "Cancel")]
+        if asking.ask(title, f"{lost} lost elements will stay empty.", answers, self._window) == "confirm":
+            edits = tuple(ConfirmBlock(item.key) for item in items)
+            self._project.do(Several(f"Confirm all {len(items)} blocks that are smaller", edits))
+
+    def name_state(self) -> None:
+        """Give the current state a name."""
+        workbench = self._project.workbench
+        name, is_given = QInputDialog.getText(self._window, "Name this state", "Name")
+        if workbench is None or not is_given or not name.strip():
+            return
+        try:
+            workbench.name_state(self._project.value.state, name.strip())
+        except UserError as error:
+            asking.tell(error, self._window)
+
+    def show_keys(self) -> None:
+        """Show the shortcut sheet."""
+        lines = []
+        for menu, rows in sheet():
+            lines.append(f"<h4>{menu}</h4><table cellspacing='4'>")
+            lines += [f"<tr><td width='150'><b>{keys}</b></td><td>{text}</td></tr>" for keys, text in rows]
+            lines.append("</table>")
+        asking.ask("Keys", "".join(lines), [("close", "Close")], self._window)
+
+    def show_about(self) -> None:
+        """Say what this is."""
+        text = "Maps the schemas of many services to one canonical data model and runs the mapping on Spark."
+        self._say(f"METL Workbench {__version__}", text)
+
+    def _open_by(self, title: str, task: Callable[[Watch], Workbench]) -> None:
+        self._window.jobs.start(title, task, self._opened)
+
+    def _opened(self, outcome: Outcome[Workbench]) -> None:
+        if outcome.value is not None:
+            self._window.show_project(outcome.value)
+        self._failed_only(outcome)
+
+    def _ask_how(self, path: Path, error: ProjectHeldError) -> None:
+        title, text = asking.words_of(error)
+        answers = [("read", "Open read only"), ("take", "Take over"), ("cancel", "Cancel")]
+        answer = asking.ask(title, text, answers, self._window)
+        if answer != "cancel":
+            self.open(path, for_editing=answer == "take", take_over=answer == "take")
+
+    def _imported(self, outcome: Outcome[ImportResult]) -> None:
+        self._project.catch_up()
+        self._failed_only(outcome)
+        result = outcome.value
+        if result is None:
+            return
+        title = f"{len(result.added)} version{'s' if len(result.added) != 1 else ''} added"
+        lines = [f"{len(result.unchanged)} were there already."] if result.unchanged else []
+        lines += [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
+        answers = [("close", "Close")]
+        if result.needs_review:
+            lines.append(f"{result.needs_review} decisions wait.")
+            answers = [("review", "Review now"), ("close", "Later")]
+        if asking.ask(title, "\n".join(lines), answers, self._window) == "review":
+            self._window.show_page(1)
+
+    def _mapped(self, outcome: Outcome[MapResult]) -> None:
+        self._project.catch_up()
+        self._failed_only(outcome)
+        result = outcome.value
+        if result is None:
+            return
+        if result.conflicts:
+            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts[:_SHOWN]]
+            more = len(result.conflicts) - _SHOWN
+            lines += [f"and {more} more"] if more > 0 else []
+            self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
+        else:
+            self._say(f"{result.set} elements set", f"{result.unchanged} were set already.")
+
+    def _failed_only(self, outcome: Outcome[Any]) -> None:
+        if outcome.error is not None:
+            asking.tell(outcome.error, self._window)
+
+    def _say(self, title: str, text: str) -> None:
+        asking.ask(title, text, [("close", "Close")], self._window)
+
+    def _folder(self) -> str:
+        workbench = self._project.workbench
+        return str(workbench.path.parent if workbench is not None else Path.home())

@@ -1,0 +1,51 @@
+"""A quiet dock: a title, a few facts at the right, one panel."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QWidget
+
+from metl_gui.ui.pill import Pill
+
+
+class DockTitle(QWidget):
+    """The title line of a dock; dragging it moves the dock, a double click floats it."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.title = QLabel(title)
+        self.title.setProperty("kind", "panelTitle")
+        self.pill = Pill()
+        self.pill.hide()
+        self.facts = QLabel()
+        self.facts.setProperty("kind", "panelTitle")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 4)
+        row.addWidget(self.title)
+        row.addWidget(self.pill)
+        row.addStretch(1)
+        row.addWidget(self.facts)
+
+
+class Dock(QDockWidget):
+    """A dockable, floatable panel."""
+
+    def __init__(self, name: str, title: str, panel: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.setObjectName(name)
+        self.line = DockTitle(title)
+        self.setTitleBarWidget(self.line)
+        self.setWidget(panel)
+        self.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable
+            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
+            | QDockWidget.DockWidgetFeature.DockWidgetClosable
+        )
+
+    def say(self, title: str, facts: str = "", pill: str = "", kind: str = "plain") -> None:
+        """Change the title line."""
+        self.line.title.setText(title)
+        self.line.facts.setText(facts)
+        self.line.pill.say(pill, kind)

@@ -1,0 +1,122 @@
+"""The only mutable truth of the window: which project is open, and its current document.
+
+The store commits first, then the value is swapped, which cannot fail; everybody who shows something listens to
+``changed`` and reads the new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit
+from metl_gui.core.review import ReviewItem, review_items
+from metl_gui.errors import UserError
+from metl_gui.workbench.session import Door, Workbench
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Two documents: what was shown, and what is to be shown now."""
+
+    before: Document
+    after: Document
+
+    @property
+    def same_trees(self) -> bool:
+        """Whether neither tree changed."""
+        return self.before.extraction is self.after.extraction and self.before.cdm is self.after.cdm
+
+
+class OpenProject(QObject):
+    """The project of the window, or none.
+
+    Signals:
+        opened: the ``Workbench`` that is open now, or ``None``.
+        changed: a ``Changed``.
+        refused: a ``UserError`` that an edit met; nothing was changed.
+    """
+
+    opened = Signal(object)
+    changed = Signal(object)
+    refused = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.workbench: Workbench | None = None
+        self.value = Document()
+        self._review: tuple[Document, tuple[ReviewItem, ...]] | None = None
+
+    def open(self, workbench: Workbench) -> None:
+        """Show another project; the one before is closed."""
+        self.close()
+        self.workbench = workbench
+        self.value = workbench.document
+        self.opened.emit(workbench)
+
+    def close(self) -> None:
+        """Close the project, if one is open."""
+        if self.workbench is not None:
+            workbench, self.workbench = self.workbench, None
+            self.value = Document()
+            self.opened.emit(None)
+            workbench.close()
+
+    def do(self, edit: Edit) -> bool:
+        """Do an edit; a refusal is told by ``refused``.
+
+        Returns:
+            Whether it was done.
+        """
+        return self._attempt(lambda workbench: workbench.do(edit, Door.WINDOW))
+
+    def undo(self) -> bool:
+        """Take back the newest edit made in a window."""
+        return self._attempt(lambda workbench: workbench.undo((Door.WINDOW,), Door.WINDOW))
+
+    def redo(self) -> bool:
+        """Bring the newest undone edit again."""
+        return self._attempt(lambda workbench: workbench.redo((Door.WINDOW,), Door.WINDOW))
+
+    def catch_up(self) -> None:
+        """Show what was committed through the workbench by a job."""
+        if self.workbench is not None:
+            self._swap(self.workbench.document)
+
+    @property
+    def undo_title(self) -> str | None:
+        """What undo takes back."""
+        return self.workbench.undo_title((Door.WINDOW,)) if self.workbench is not None else None
+
+    @property
+    def redo_title(self) -> str | None:
+        """What redo brings again."""
+        return self.workbench.redo_title((Door.WINDOW,)) if self.workbench is not None else None
+
+    def review_items(self) -> tuple[ReviewItem, ...]:
+        """What waits for a decision, postponed items last; worked out once for each document."""
+        if self._review is None or self._review[0] is not self.value:
+            items = sorted(review_items(self.value), key=lambda item: item.block.postponed)
+            self._review = (self.value, tuple(items))
+        return self._review[1]
+
+    def _attempt(self, act: Callable[[Workbench], object]) -> bool:
+        if self.workbench is None:
+            return False
+        try:
+            act(self.workbench)
+        except UserError as error:
+            self.catch_up()
+            self.refused.emit(error)
+            return False
+        self.catch_up()
+        return True
+
+    def _swap(self, after: Document) -> None:
+        if after is not self.value:
+            changed = Changed(self.value, after)
+            self.value = after
+            self.changed.emit(changed)

@@ -1,0 +1,150 @@
+"""Work beside the window: plain functions from the workbench on threads of their own, with progress and cancel.
+
+Every signal carries one frozen value and ends in a method of a QObject on the window's thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from metl_gui.errors import BugError, MetlError, RunCancelled
+from metl_gui.workbench.progress import Progress, Watch
+
+LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
+Task: TypeAlias = Callable[[Watch], T]
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[T]):
+    """How a job ended.
+
+    Args:
+        value: what the task returned.
+        error: why it did not.
+        is_cancelled: somebody stopped it.
+    """
+
+    value: T | None = None
+    error: MetlError | None = None
+    is_cancelled: bool = False
+
+
+class Job(QObject):
+    """One piece of work.
+
+    Signals:
+        progressed: a ``Progress``, on the window's thread.
+        ended: an ``Outcome``, on the window's thread, once.
+    """
+
+    progressed = Signal(object)
+    ended = Signal(object)
+    _told = Signal(object)
+    _over = Signal(object)
+
+    def __init__(self, title: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.title = title
+        self._cancelled = threading.Event()
+        self._told.connect(self._tell, Qt.ConnectionType.AutoConnection)
+        self._over.connect(self._end, Qt.ConnectionType.AutoConnection)
+
+    def cancel(self) -> None:
+        """Ask the task to stop at its next step."""
+        self._cancelled.set()
+
+    def work(self, task: Task[Any]) -> None:
+        """Do the task on the calling thread and tell how it ended."""
+        watch = Watch(self._told.emit, self._cancelled.is_set)
+        self._over.emit(_outcome(task, watch))
+
+    def _tell(self, progress: Progress) -> None:
+        self.progressed.emit(progress)
+
+    def _end(self, outcome: Outcome[Any]) -> None:
+        self.ended.emit(outcome)
+
+
+def _outcome(task: Task[Any], watch: Watch) -> Outcome[Any]:
+    try:
+        return Outcome(task(watch))
+    except RunCancelled:
+        return Outcome(is_cancelled=True)
+    except MetlError as error:
+        return Outcome(error=error)
+    except Exception as error:
+        LOGGER.exception("a job failed in a way that nobody foresaw")
+        return Outcome(error=BugError(f"{type(error).__name__}: {error}"))
+
+
+class Jobs(QObject):
+    """Owns every thread of the window.
+
+    Signals:
+        changed: the running ``Job`` to show, or ``None``.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._running: dict[Job, threading.Thread | None] = {}
+        self._done: dict[Job, Callable[[Outcome[Any]], None]] = {}
+
+    @property
+    def running(self) -> list[Job]:
+        """The jobs that have not ended, oldest first."""
+        return list(self._running)
+
+    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> Job:
+        """Start a task.
+
+        Args:
+            title: what the status bar calls it.
+            task: the work; it must touch nothing of the window.
+            done: called on the window's thread when it has ended.
+        """
+        job = Job(title, self)
+        self._done[job] = done
+        job.ended.connect(self._ended)
+        self._begin(job, task)
+        self.changed.emit(self.running[0] if self._running else None)
+        return job
+
+    def stop(self, seconds: float = 10.0) -> None:
+        """Cancel everything and wait until it has ended."""
+        for job, thread in list(self._running.items()):
+            job.cancel()
+            if thread is not None:
+                thread.join(seconds)
+
+    def _begin(self, job: Job, task: Task[Any]) -> None:
+        thread = threading.Thread(target=job.work, args=(task,), name=f"job: {job.title}", daemon=True)
+        self._running[job] = thread
+        thread.start()
+
+    def _ended(self, outcome: Outcome[Any]) -> None:
+        job = self.sender()
+        if not isinstance(job, Job):
+            raise BugError("an outcome came from something that is no job")
+        thread = self._running.pop(job, None)
+        if thread is not None:
+            thread.join()
+        self.changed.emit(self.running[0] if self._running else None)
+        self._done.pop(job)(outcome)
+        job.deleteLater()
+
+
+class SynchronousJobs(Jobs):
+    """The twin for tests: a task has ended when ``start`` returns."""
+
+    def _begin(self, job: Job, task: Task[Any]) -> None:
+        self._running[job] = None
+        job.work(task)

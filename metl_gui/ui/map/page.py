@@ -1,0 +1,101 @@
+"""The Map page: trees left and right, the matrix between them, the block panel below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
+from metl_gui.ui.conflict import Answer, Conflict, describe, toggle
+from metl_gui.ui.dock import Dock
+from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.map.block_panel import BlockPanel
+from metl_gui.ui.matrix.content import content_of
+from metl_gui.ui.matrix.view import Cell, MatrixView
+from metl_gui.ui.selection import Selected, Selection
+from metl_gui.ui.trees.panel import TreePanel
+
+
+class MapPage(QMainWindow):
+    """One of the three pages."""
+
+    def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setObjectName("mapPage")
+        self._project = project
+        self._selection = selection
+        self.matrix = MatrixView()
+        self.sources = TreePanel(Side.EXTRACTION, project, selection)
+        self.targets = TreePanel(Side.CDM, project, selection)
+        self.block = BlockPanel(project, selection)
+        self.source_dock = Dock("extractionDock", "Extraction", self.sources)
+        self.target_dock = Dock("cdmDock", "Canonical model", self.targets)
+        self.block_dock = Dock("blockDock", "Block", self.block)
+        self._build()
+        self.sources.counted.connect(self._count_sources)
+        self.targets.counted.connect(self._count_targets)
+        self.matrix.picked.connect(selection.choose)
+        self.matrix.toggle_wanted.connect(self.toggle)
+        self.matrix.opened.connect(self._open_block)
+        project.opened.connect(self._opened)
+        project.changed.connect(self._changed)
+        selection.changed.connect(self._show_selected)
+
+    def toggle(self, cell: Cell) -> None:
+        """Set or clear an element; where an end is taken, ask what to do."""
+        meant = toggle(self._project.value, cell.key, cell.element)
+        if not isinstance(meant, Conflict):
+            self._project.do(meant)
+            return
+        title, text = describe(self._project.value, meant)
+        answers = [(Answer.REPLACE.value, "Replace")]
+        answers += [(Answer.SWAP.value, "Swap the two")] if meant.can_swap else []
+        answer = asking.ask(title, text, [*answers, (Answer.CANCEL.value, "Cancel")], self)
+        if answer != Answer.CANCEL:
+            self._project.do(meant.swap() if answer == Answer.SWAP else meant.replace())
+
+    def _build(self) -> None:
+        self.setCentralWidget(self.matrix)
+        self.setDockNestingEnabled(True)
+        for corner, area in (
+            (Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea),
+            (Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea),
+        ):
+            self.setCorner(corner, area)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.source_dock)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.target_dock)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.block_dock)
+
+    def _opened(self, _workbench: object) -> None:
+        self.matrix.show_content(content_of(self._project.value))
+        self._refresh_block()
+
+    def _changed(self, changed: Changed) -> None:
+        self.matrix.show_content(content_of(changed.after, self.matrix.content, changed.same_trees))
+        self._refresh_block()
+
+    def _show_selected(self, selected: Selected) -> None:
+        self.matrix.show_selected(selected, bring_into_sight=not self.matrix.underMouse())
+        self._refresh_block()
+
+    def _refresh_block(self) -> None:
+        title, pill, kind = self.block.refresh()
+        self.block_dock.say(title, "", pill, kind)
+
+    def _open_block(self, _key: object) -> None:
+        self.block_dock.show()
+        self.block_dock.raise_()
+
+    def _count_sources(self, counts: tuple[int, int]) -> None:
+        self.source_dock.say("Extraction", _count_words(counts, "schema", "schemas"))
+
+    def _count_targets(self, counts: tuple[int, int]) -> None:
+        self.target_dock.say("Canonical model", _count_words(counts, "entity", "entities"))
+
+
+def _count_words(counts: tuple[int, int], one: str, many: str) -> str:
+    shown, whole = counts
+    words = one if whole == 1 else many
+    return f"{whole:,} {words}" if shown == whole else f"{shown:,} of {whole:,} {words}"

@@ -1,0 +1,45 @@
+"""Names of blocks and elements as the window writes them."""
+
+from __future__ import annotations
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+from metl_gui.ui.selection import Place, Selected
+
+
+def block_words(document: Document, key: BlockKey) -> str:
+    """Return ``schema version → entity version``, ids where a node is gone."""
+    return f"{version_words(document, Side.EXTRACTION, key[0])} → {version_words(document, Side.CDM, key[1])}"
+
+
+def version_words(document: Document, side: Side, version_id: int) -> str:
+    """Return ``schema version``."""
+    version = document.tree(side).find_version(version_id)
+    if version is None:
+        return f"version {version_id}"
+    return f"{document.tree(side).schema(version.schema_id).name} {version.label}"
+
+
+def place_words(document: Document, side: Side, place: Place | None) -> str:
+    """Return the full path of a node as rich text, its last part bold."""
+    if place is None:
+        return ""
+    tree = document.tree(side)
+    schema = tree.find_schema(place.schema)
+    if schema is None:
+        return ""
+    version = tree.find_version(place.version) if place.version is not None else None
+    attribute = version.attribute(place.attribute) if version and place.attribute is not None else None
+    if attribute is not None and version is not None:
+        return f"{schema.name} {version.label} <b>{attribute.path}</b>"
+    return f"<b>{schema.name} {version.label}</b>" if version is not None else f"<b>{schema.name}</b>"
+
+
+def selected_words(document: Document, selected: Selected) -> str:
+    """Return both full paths, for the status bar."""
+    parts = [
+        place_words(document, Side.EXTRACTION, selected.source),
+        place_words(document, Side.CDM, selected.target),
+    ]
+    return " → ".join(part for part in parts if part)

@@ -1,0 +1,244 @@
+"""The review list: a model over the review items, its rows, and the panel with the filter box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.review import ReviewItem
+from metl_gui.ui import theme as themes
+from metl_gui.ui.block_picture import best_proposals
+from metl_gui.ui.naming import block_words
+from metl_gui.ui.pill import VERDICT_KINDS, paint_pill, pill_width
+from metl_gui.ui.surface import Surface
+
+_ROW_PX = 54
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """One row: the item and its words."""
+
+    item: ReviewItem
+    title: str
+    facts: str
+    verdict: str
+
+
+def rows_of(document: Document, items: tuple[ReviewItem, ...]) -> tuple[ReviewRow, ...]:
+    """Put items into words."""
+    return tuple(ReviewRow(i, block_words(document, i.key), _facts(document, i), i.block.verdict.value) for i in items)
+
+
+def _facts(document: Document, item: ReviewItem) -> str:
+    proposed = len(best_proposals(document, item.block))
+    fresh, types, later = len(item.new_attributes), len(item.type_changes), len(item.chain)
+    parts = [f"{len(item.losses)} lost"] if item.losses else []
+    parts += (
+        [f"{proposed} proposal{'s' if proposed != 1 else ''}" if proposed else "no proposal"] if item.losses else []
+    )
+    parts += [f"{fresh} new attribute{'s' if fresh != 1 else ''}"] if fresh else []
+    parts += [f"{types} type change{'s' if types != 1 else ''}"] if types else []
+    parts += [f"and {later} later version{'s' if later != 1 else ''}"] if later else []
+    parts += ["postponed"] if item.block.postponed else []
+    return " · ".join(parts)
+
+
+class ReviewModel(QAbstractListModel):
+    """The rows that pass the filter."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[ReviewRow, ...] = ()
+
+    def show_rows(self, rows: tuple[ReviewRow, ...]) -> None:
+        """Show other rows: those that are gone go, those that are new come, the rest is looked at again."""
+        wanted = {row.item.key for row in rows}
+        for at in range(len(self.rows) - 1, -1, -1):
+            if self.rows[at].item.key not in wanted:
+                self.beginRemoveRows(QModelIndex(), at, at)
+                self.rows = self.rows[:at] + self.rows[at + 1 :]
+                self.endRemoveRows()
+        if [row.item.key for row in self.rows] == [row.item.key for row in rows]:
+            self.rows = rows
+            if rows:
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
+        """Count the rows."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """Return a row, or its words."""
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == Qt.ItemDataRole.UserRole:
+            return row
+        return f"{row.title}, {row.verdict}, {row.facts}" if role == Qt.ItemDataRole.DisplayRole else None
+
+    def row_of(self, key: BlockKey) -> int | None:
+        """Return the row of a block."""
+        return next((at for at, row in enumerate(self.rows) if row.item.key == key), None)
+
+
+class ReviewDelegate(QStyledItemDelegate):
+    """Paints two lines and the verdict."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Two lines high."""
+        return QSize(200, _ROW_PX)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        row = index.data(int(Qt.ItemDataRole.UserRole))
+        if not isinstance(row, ReviewRow):
+            return
+        theme = themes.current()
+        box = QRectF(option.rect)
+        state = option.state
+        painter.save()
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        if is_selected:
+            painter.fillRect(box, theme.sel)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(box, theme.band)
+        painter.setPen(theme.line)
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        width = pill_width(row.verdict)
+        pill = QRectF(box.right() - width - 14, box.top() + 8, width, 18)
+        _line(painter, QRectF(box.left() + 14, box.top() + 6, pill.left() - box.left() - 22, 22), row.title, True)
+        painter.setPen(theme.text if is_selected else theme.dim)
+        _line(painter, QRectF(box.left() + 14, box.top() + 27, box.width() - 28, 20), row.facts, False)
+        paint_pill(painter, pill, row.verdict, VERDICT_KINDS.get(row.verdict, "plain"))
+        painter.restore()
+
+
+def _line(painter: QPainter, box: QRectF, words: str, is_title: bool) -> None:
+    painter.setFont(themes.scaled(1.0, bold=True) if is_title else themes.small())
+    if is_title:
+        painter.setPen(themes.current().text)
+    words = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideMiddle, box.width())
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+
+
+class _List(QListView):
+    """A list whose letters are commands of the page, not a search."""
+
+    pressed_key = Signal(object)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell letters and Enter; the rest is the list's own."""
+        if event.text() and event.text() in "nNlL\r" and not event.modifiers():
+            self.pressed_key.emit(event.text().lower())
+        else:
+            super().keyPressEvent(event)
+
+
+class ReviewList(Surface):
+    """The list with its filter box.
+
+    Signals:
+        chosen: the ``ReviewItem`` that is current now, or ``None``.
+        counted: how many rows are shown.
+    """
+
+    chosen = Signal(object)
+    counted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (420, 600), parent)
+        self._all: tuple[ReviewRow, ...] = ()
+        self.model = ReviewModel(self)
+        self.box = QLineEdit()
+        self.box.setPlaceholderText("Filter   schema, entity or verdict")
+        self.box.setAccessibleName("Filter the review list")
+        self.box.setClearButtonEnabled(True)
+        self.view = _List()
+        self.view.setAccessibleName("Waiting for a decision")
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(ReviewDelegate(self.view))
+        self.view.setMouseTracking(True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 2, 0, 0)
+        layout.setSpacing(8)
+        holder = QVBoxLayout()
+        holder.setContentsMargins(10, 0, 10, 0)
+        holder.addWidget(self.box)
+        layout.addLayout(holder)
+        layout.addWidget(self.view, 1)
+        self.box.textChanged.connect(self._filter)
+        self.view.selectionModel().currentChanged.connect(self._current_changed)
+
+    def show_items(self, document: Document, items: tuple[ReviewItem, ...]) -> None:
+        """Show what waits; the current item stays current while it waits, else the one in its place."""
+        at = self.view.currentIndex().row()
+        self._all = rows_of(document, items)
+        self._filter()
+        if self.model.rows and not self.view.currentIndex().isValid():
+            self.go_to_row(min(max(at, 0), len(self.model.rows) - 1))
+        self.chosen.emit(self.current)
+
+    @property
+    def current(self) -> ReviewItem | None:
+        """The item that is current."""
+        row = self.view.currentIndex().data(int(Qt.ItemDataRole.UserRole))
+        return row.item if isinstance(row, ReviewRow) else None
+
+    def go_to(self, key: BlockKey) -> bool:
+        """Make the item of a block current; tell whether there is one."""
+        at = self.model.row_of(key)
+        if at is not None:
+            self.go_to_row(at)
+        return at is not None
+
+    def go_to_row(self, row: int) -> None:
+        """Make a row current."""
+        if 0 <= row < len(self.model.rows):
+            index = self.model.index(row)
+            self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def next(self) -> None:
+        """Go to the next item, after the last one to the first."""
+        if self.model.rows:
+            self.go_to_row((self.view.currentIndex().row() + 1) % len(self.model.rows))
+
+    def _filter(self) -> None:
+        words = self.box.text().lower().split()
+        kept = tuple(r for r in self._all if all(w in f"{r.title} {r.verdict} {r.facts}".lower() for w in words))
+        self.model.show_rows(kept)
+        self.counted.emit(len(kept))
+
+    def _current_changed(self, _current: QModelIndex, _before: QModelIndex) -> None:
+        self.chosen.emit(self.current)

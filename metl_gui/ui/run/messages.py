@@ -1,0 +1,162 @@
+"""A record before mapping beside the messages it became, or beside the reason why it was set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
+from metl_gui.ui import theme as themes
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.run.indent import indented
+
+_SHOWN = 200
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True)
+class MessagePair:
+    """What is shown at one time: a place, the record, what became of it."""
+
+    place: str
+    before: str
+    after_title: str
+    after: str
+
+
+def pairs_of(folder: Path, errors: Path | None, only_set_aside: bool, reason: str = "") -> list[MessagePair]:
+    """Read what a run kept to look at; reads files, so call it from a job when the run is large."""
+    pairs: list[MessagePair] = []
+    if not only_set_aside:
+        pairs += [_mapped(record) for record in first_results(folder / "samples", _SHOWN)]
+    elif errors is not None and errors.is_dir():
+        pairs += [_set_aside(record) for record in first_set_aside(errors, _SHOWN, reason)]
+    return pairs
+
+
+def readable(raw: bytes) -> str:
+    """Return a record as text, indented when it is one JSON value, with digits and order as they came."""
+    text = raw[:_LONGEST].decode("utf-8", "backslashreplace")
+    if len(raw) > _LONGEST:
+        return f"{text}\n… {len(raw) - _LONGEST:,} more bytes"
+    return indented(text)
+
+
+def _mapped(record: MappedRecord) -> MessagePair:
+    titles = ", ".join(dict.fromkeys(sent.entity for sent in record.outgoing))
+    after = "\n\n".join(readable(bytes(sent.message)) for sent in record.outgoing)
+    return MessagePair(record.place, readable(record.incoming), titles, after)
+
+
+def _set_aside(record: SetAsideRecord) -> MessagePair:
+    words = record.detail or "No further detail."
+    where = f"\n\nschema {record.schema or 'unknown'}, version {record.version or 'unknown'}"
+    return MessagePair(record.position or "", readable(record.incoming), f"set aside · {record.reason}", words + where)
+
+
+class MessagePanel(QFrame):
+    """Shows pairs one by one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "card")
+        self.pairs: list[MessagePair] = []
+        self._at = 0
+        self._folder: Path | None = None
+        self._errors: Path | None = None
+        self._reason = ""
+        self.place = QLabel()
+        self.place.setProperty("kind", "dim")
+        self.before, self.after = _text("Message before mapping"), _text("Messages after mapping")
+        self._after_title = QLabel("after mapping")
+        self.only_aside = KeyButton("Only set aside")
+        self.only_aside.setCheckable(True)
+        self.previous_button, self.next_button = KeyButton("Previous"), KeyButton("Next")
+        self._build()
+        self.only_aside.toggled.connect(self._load)
+        self.previous_button.clicked.connect(self._back)
+        self.next_button.clicked.connect(self._forth)
+        self._show()
+
+    def show_run(self, folder: Path | None, errors: Path | None) -> None:
+        """Show what another run kept."""
+        self._folder, self._errors, self._reason = folder, errors, ""
+        self._load()
+
+    def show_reason(self, reason: str) -> None:
+        """Show the records that were set aside for a reason."""
+        self._reason = reason
+        if self.only_aside.isChecked():
+            self._load()
+        else:
+            self.only_aside.setChecked(True)
+
+    def _load(self) -> None:
+        if not self.only_aside.isChecked():
+            self._reason = ""
+        is_there = self._folder is not None and self._folder.is_dir()
+        aside = self.only_aside.isChecked()
+        self.pairs = pairs_of(self._folder, self._errors, aside, self._reason) if is_there and self._folder else []
+        self._at = 0
+        self._show()
+
+    def _back(self) -> None:
+        self._at = (self._at - 1) % max(len(self.pairs), 1)
+        self._show()
+
+    def _forth(self) -> None:
+        self._at = (self._at + 1) % max(len(self.pairs), 1)
+        self._show()
+
+    def _show(self) -> None:
+        for button in (self.previous_button, self.next_button):
+            button.setEnabled(len(self.pairs) > 1)
+        if not self.pairs:
+            self.place.setText("Run a mapping to see records beside the messages they become.")
+            self.before.clear()
+            self.after.clear()
+            self._after_title.setText("after mapping")
+            return
+        pair = self.pairs[self._at]
+        self.place.setText(f"{escape(pair.place)} · {self._at + 1} of {len(self.pairs)}")
+        self.before.setPlainText(pair.before)
+        self.after.setPlainText(pair.after)
+        self._after_title.setText(pair.after_title)
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        title = QLabel("Message")
+        title.setProperty("kind", "heading")
+        head.addWidget(title)
+        head.addSpacing(8)
+        head.addWidget(self.place)
+        head.addStretch(1)
+        for button in (self.previous_button, self.next_button, self.only_aside):
+            head.addWidget(button)
+        sides = QHBoxLayout()
+        sides.setSpacing(20)
+        before_title = QLabel("before mapping")
+        for label, text in ((before_title, self.before), (self._after_title, self.after)):
+            label.setProperty("kind", "small")
+            column = QVBoxLayout()
+            column.setSpacing(2)
+            column.addWidget(label)
+            column.addWidget(text, 1)
+            sides.addLayout(column, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 8, 14, 8)
+        layout.addLayout(head)
+        layout.addLayout(sides, 1)
+
+
+def _text(name: str) -> QPlainTextEdit:
+    text = QPlainTextEdit()
+    text.setReadOnly(True)
+    text.setFont(themes.mono())
+    text.setProperty("surface", "clear")
+    text.setAccessibleName(name)
+    text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    return text

@@ -1,0 +1,197 @@
+"""The Run page: setup and history left; figures, chart, tables and messages right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMainWindow, QVBoxLayout, QWidget
+
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.errors import UserError
+from metl_gui.store.runs import LoggedRun
+from metl_gui.ui.dock import Dock
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.run.chart import RateChart
+from metl_gui.ui.run.figures import Figures
+from metl_gui.ui.run.messages import MessagePanel
+from metl_gui.ui.run.rates import Rates
+from metl_gui.ui.run.setup import RunSetup
+from metl_gui.ui.run.spark import SparkRuns
+from metl_gui.ui.run.tables import TableCell, TableModel, make_table
+from metl_gui.workbench.places import runs_folder
+from metl_gui.workbench.running import RunResult
+from metl_gui.workbench.sample import SampleFolder
+
+_REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
+_HISTORY = 50
+
+
+class RunPage(QMainWindow):
+    """One of the three pages."""
+
+    def __init__(self, project: OpenProject, spark: SparkRuns, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setObjectName("runPage")
+        self._project = project
+        self._spark = spark
+        self.rates = Rates()
+        self.report: Mapping[str, Any] | None = None
+        self.setup = RunSetup()
+        self.figures, self.chart, self.messages = Figures(), RateChart(), MessagePanel()
+        self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
+        self.by_reason = TableModel([TableCell("reason"), TableCell("records", is_number=True)])
+        self.dock = Dock("runSetupDock", "Run", self.setup)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
+        self.setCentralWidget(self._central())
+        self.setup.run_wanted.connect(self.run)
+        self.setup.stop_wanted.connect(spark.stop)
+        self.setup.run_chosen.connect(self._show_logged)
+        project.opened.connect(self._opened)
+        spark.said.connect(self.setup.spark.setText)
+        spark.told.connect(self._take)
+        spark.busy.connect(self.setup.show_busy)
+        spark.ended.connect(self._ended)
+
+    def run(self) -> None:
+        """Map the chosen messages with what is on the screen."""
+        workbench = self._project.workbench
+        if workbench is None or self._spark.is_running:
+            return
+        request = self.setup.request
+        if not request.source:
+            self._project.refused.emit(
+                UserError("Nothing to map yet.", "No messages are chosen.", "Choose a file or a folder under From.")
+            )
+            return
+        self._clear()
+        self._spark.run(workbench, request)
+
+    def _central(self) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        entities = make_table("Messages by entity", self.by_entity)
+        self.reasons = make_table("Set aside by reason", self.by_reason)
+        self.reasons.clicked.connect(self._reason_clicked)
+        tables = QHBoxLayout()
+        tables.setSpacing(12)
+        tables.addWidget(_card("By entity", entities), 1)
+        tables.addWidget(_card("Set aside", self.reasons, "click a reason to see its records"), 1)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(18, 14, 18, 14)
+        layout.setSpacing(12)
+        layout.addWidget(self.figures)
+        layout.addWidget(self.chart, 5)
+        layout.addLayout(tables, 4)
+        layout.addWidget(self.messages, 5)
+        return page
+
+    def _opened(self, _workbench: object) -> None:
+        workbench = self._project.workbench
+        self._clear()
+        self.messages.show_run(None, None)
+        if workbench is None:
+            self.setup.show_history([])
+            return
+        captured = SampleFolder(workbench.path.parent).messages
+        self.setup.source.setText(str(captured) if captured.is_dir() else "")
+        runs = workbench.runs(_HISTORY)
+        self.setup.show_history(runs)
+        if runs:
+            self._show_logged(runs[0])
+
+    def _clear(self) -> None:
+        self.rates = Rates()
+        self.report = None
+        self.chart.show_rates(self.rates)
+        self.figures.clear()
+        self.by_entity.show_rows([])
+        self.by_reason.show_rows([])
+
+    def _take(self, event: EngineEvent) -> None:
+        match event:
+            case RunStarted():
+                self.rates = Rates()
+            case RunProgressed(seconds=seconds, tally=tally):
+                self.rates.add(seconds, tally)
+                self.chart.show_rates(self.rates)
+                self._show_counts(msgspec.to_builtins(tally), self.rates.latest("in"))
+            case _:
+                return
+
+    def _ended(self, outcome: Outcome[RunResult]) -> None:
+        if outcome.value is None:
+            self.dock.say("Run", "stopped" if outcome.is_cancelled else "failed")
+            if outcome.error is not None:
+                self._project.refused.emit(outcome.error)
+            return
+        self.dock.say("Run", "")
+        report = outcome.value.report.as_json()
+        self._finish_course(report)
+        self._show_report(report, outcome.value.folder)
+        if self._project.workbench is not None:
+            self.setup.show_history(self._project.workbench.runs(_HISTORY))
+
+    def _finish_course(self, report: Mapping[str, Any]) -> None:
+        """Draw a run that was over before it told its progress as one stretch."""
+        if len(self.rates.points) == 1 and report["seconds"] > 0:
+            self.rates.add_total(report["seconds"], report)
+            self.chart.show_rates(self.rates)
+
+    def _show_logged(self, run: LoggedRun) -> None:
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._clear()
+            self._finish_course(run.report)
+            self._show_report(run.report, runs_folder(workbench.project_id) / run.run_id)
+
+    def _show_report(self, report: Mapping[str, Any], folder: Path) -> None:
+        self.report = report
+        self._show_counts(report, report["records_per_second"])
+        errors = Path(report["errors"]) if report.get("errors") else None
+        self.messages.show_run(folder, errors)
+
+    def _show_counts(self, counts: Mapping[str, Any], rate: float) -> None:
+        self.figures.show_counts(counts, rate)
+        entities = sorted(counts["by_entity"].items(), key=lambda pair: -pair[1])
+        most = max((number for _, number in entities), default=1)
+        self.by_entity.show_rows(
+            [
+                (TableCell(name), TableCell(f"{number:,}", is_number=True), TableCell("", share=number / most))
+                for name, number in entities
+            ]
+        )
+        reasons = sorted(counts["by_reason"].items(), key=lambda pair: -pair[1])
+        self.by_reason.show_rows(
+            [
+                (TableCell(code, pill=_REASON_KINDS.get(code, "bad")), TableCell(f"{number:,}", is_number=True))
+                for code, number in reasons
+            ]
+        )
+
+    def _reason_clicked(self, index: QModelIndex) -> None:
+        self.messages.show_reason(self.by_reason.rows[index.row()][0].words)
+
+
+def _card(words: str, panel: QWidget, hint: str = "") -> QFrame:
+    frame = QFrame()
+    frame.setProperty("surface", "card")
+    title = QLabel(words)
+    title.setProperty("kind", "heading")
+    row = QHBoxLayout()
+    row.addWidget(title)
+    row.addStretch(1)
+    if hint:
+        note = QLabel(hint)
+        note.setProperty("kind", "small")
+        row.addWidget(note)
+    layout = QVBoxLayout(frame)
+    layout.setContentsMargins(14, 10, 14, 8)
+    layout.addLayout(row)
+    layout.addWidget(panel, 1)
+    return frame

@@ -1,0 +1,126 @@
+"""What is run, from where, to where, on what; and the runs there were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.store.runs import LoggedRun
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.surface import Surface
+from metl_gui.workbench.running import RunRequest
+
+_OWN_FOLDER = "a folder of the run's own"
+
+
+class RunSetup(Surface):
+    """The left side of the Run page.
+
+    Signals:
+        run_wanted, stop_wanted: a button was pressed.
+        run_chosen: a ``LoggedRun`` of the history.
+    """
+
+    run_wanted = Signal()
+    stop_wanted = Signal()
+    run_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (300, 600), parent)
+        self.source, self.sink = QLineEdit(), QLineEdit()
+        self.source.setPlaceholderText("A file, a folder or a pattern")
+        self.source.setAccessibleName("From")
+        self.sink.setPlaceholderText(_OWN_FOLDER)
+        self.sink.setAccessibleName("To")
+        self.spark = QLabel("local[*]")
+        self.spark.setProperty("kind", "dim")
+        self.files = KeyButton("Files…")
+        self.folder = KeyButton("Folder…")
+        self.run_button = KeyButton("Test run", "F5", "primary")
+        self.stop_button = KeyButton("Stop")
+        self.stop_button.setEnabled(False)
+        self.history = QListWidget()
+        self.history.setAccessibleName("Run history")
+        self._build()
+        self.files.clicked.connect(self.choose_file)
+        self.folder.clicked.connect(self.choose_folder)
+        self.run_button.clicked.connect(self.run_wanted)
+        self.stop_button.clicked.connect(self.stop_wanted)
+        self.history.itemClicked.connect(self._chosen)
+        self.history.itemActivated.connect(self._chosen)
+
+    @property
+    def request(self) -> RunRequest:
+        """What the fields ask for."""
+        return RunRequest(self.source.text().strip(), self.sink.text().strip())
+
+    def show_busy(self, is_busy: bool) -> None:
+        """Enable what makes sense while a run goes on, or not."""
+        self.run_button.setEnabled(not is_busy)
+        self.stop_button.setEnabled(is_busy)
+
+    def show_history(self, runs: list[LoggedRun]) -> None:
+        """List the runs of the project, newest first."""
+        self.history.clear()
+        for run in runs:
+            report = run.report
+            mode = str(report.get("mode", "test")).capitalize()
+            words = f"{mode} · state {run.state}\n{report.get('read', 0):,} records · {report.get('seconds', 0):.1f} s"
+            item = QListWidgetItem(words)
+            item.setData(Qt.ItemDataRole.UserRole, run)
+            self.history.addItem(item)
+
+    def choose_file(self) -> None:
+        """Ask for one file of messages."""
+        path, _ = QFileDialog.getOpenFileName(self, "Messages to map", self._start())
+        if path:
+            self.source.setText(path)
+
+    def choose_folder(self) -> None:
+        """Ask for a folder of messages."""
+        path = QFileDialog.getExistingDirectory(self, "Folder of messages to map", self._start())
+        if path:
+            self.source.setText(path)
+
+    def _start(self) -> str:
+        return str(Path(self.source.text() or Path.home()))
+
+    def _chosen(self, item: QListWidgetItem) -> None:
+        run = item.data(Qt.ItemDataRole.UserRole)
+        if isinstance(run, LoggedRun):
+            self.run_chosen.emit(run)
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 4, 12, 0)
+        layout.setSpacing(6)
+        layout.addWidget(QLabel("From"))
+        layout.addWidget(self.source)
+        choose = QHBoxLayout()
+        choose.addWidget(self.files)
+        choose.addWidget(self.folder)
+        choose.addStretch(1)
+        layout.addLayout(choose)
+        for words, field in (("To", self.sink), ("On", self.spark)):
+            layout.addSpacing(4)
+            layout.addWidget(QLabel(words))
+            layout.addWidget(field)
+        layout.addSpacing(8)
+        layout.addWidget(self.run_button)
+        layout.addWidget(self.stop_button)
+        layout.addSpacing(14)
+        title = QLabel("History")
+        title.setProperty("kind", "panelTitle")
+        layout.addWidget(title)
+        layout.addWidget(self.history, 1)

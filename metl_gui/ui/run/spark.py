@@ -1,0 +1,92 @@
+"""The window's Spark: a process beside it, started in the background, and the run that is going on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
+from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
+from metl_gui.workbench.session import Workbench
+
+
+class SparkRuns(QObject):
+    """Starts Spark and runs mappings on it, one at a time.
+
+    Signals:
+        said: words on the state of the session.
+        told: an ``EngineEvent`` of the run that is going on.
+        ended: an ``Outcome`` with a ``RunResult``.
+        busy: whether a run is going on.
+    """
+
+    said = Signal(object)
+    told = Signal(object)
+    ended = Signal(object)
+    busy = Signal(object)
+    _came = Signal(object)
+
+    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._came.connect(self._take)
+        self.process = SparkProcess(low_priority=True, on_event=self._came.emit)
+        self.state = "not started"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run is going on."""
+        return self._job is not None
+
+    def warm_up(self) -> None:
+        """Start the session in the background."""
+        if not self.process.is_ready:
+            self._say("starting")
+            self.process.start()
+
+    def run(self, workbench: Workbench, request: RunRequest) -> None:
+        """Run a mapping; does nothing while another one is going on."""
+        if self._job is not None:
+            return
+        self.warm_up()
+
+        def task(watch: Watch) -> RunResult:
+            return run_mapping(workbench, request, self.process, self._came.emit, watch)
+
+        self.busy.emit(True)
+        self._job = self._jobs.start("Test run", task, self._ended)
+
+    def stop(self) -> None:
+        """Stop the run that is going on; it answers within a second."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def shut_down(self) -> None:
+        """End the process."""
+        self.stop()
+        self.process.stop()
+
+    def _take(self, event: EngineEvent) -> None:
+        match event:
+            case SessionStarting():
+                self._say("starting")
+            case SessionReady():
+                self._say("ready")
+            case SessionFailed(title=title):
+                self._say(title)
+            case _:
+                self.told.emit(event)
+
+    def _say(self, state: str) -> None:
+        self.state = state
+        self.said.emit(f"{self.process.target} · {state}")
+
+    def _ended(self, outcome: Outcome[Any]) -> None:
+        self._job = None
+        self.busy.emit(False)
+        self.ended.emit(outcome)

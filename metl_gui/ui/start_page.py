@@ -1,0 +1,101 @@
+"""What stands in the window while no project is open: make one, open one, try the sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from metl_gui.ui.pill import KeyButton
+
+
+class StartPage(QWidget):
+    """The first page.
+
+    Signals:
+        new_wanted, open_wanted, sample_wanted: a button was pressed.
+        recent_wanted: path of a recent project.
+    """
+
+    new_wanted = Signal()
+    open_wanted = Signal()
+    sample_wanted = Signal()
+    recent_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        title, text = QLabel("METL Workbench"), QLabel(_ABOUT)
+        title.setProperty("kind", "figure")
+        text.setProperty("kind", "dim")
+        text.setWordWrap(True)
+        text.setMinimumWidth(520)
+        self.sample = KeyButton("Open the sample project", kind="primary")
+        self.open = KeyButton("Open a project…", "Ctrl+O")
+        self.new = KeyButton("New project…", "Ctrl+N")
+        self.recent: list[KeyButton] = []
+        self._recents = QVBoxLayout()
+        self._recents.setSpacing(2)
+        column = QVBoxLayout()
+        column.setSpacing(14)
+        column.addStretch(1)
+        column.addWidget(title)
+        column.addWidget(text)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(10)
+        for button in (self.sample, self.open, self.new):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        column.addSpacing(10)
+        column.addLayout(self._recents)
+        column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.addStretch(2)
+        row.addLayout(column)
+        row.addStretch(3)
+        self.sample.clicked.connect(self.sample_wanted)
+        self.open.clicked.connect(self.open_wanted)
+        self.new.clicked.connect(self.new_wanted)
+
+    def show_recent(self, paths: list[Path]) -> None:
+        """List recent projects; missing ones cannot be pressed."""
+        while (item := self._recents.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        self.recent = []
+        if paths:
+            heading = QLabel("Recent projects")
+            heading.setProperty("kind", "panelTitle")
+            self._recents.addWidget(heading)
+        for path in paths:
+            button = KeyButton(path.stem, kind="link")
+            button.setToolTip(str(path))
+            button.setEnabled(path.is_file())
+            button.setObjectName(str(path))
+            button.clicked.connect(self._pressed)
+            line = QHBoxLayout()
+            where = QLabel(str(path.parent) if path.is_file() else f"{path.parent} (missing)")
+            where.setProperty("kind", "small")
+            holder = QWidget()
+            holder.setLayout(line)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addWidget(button)
+            line.addWidget(where)
+            line.addStretch(1)
+            self._recents.addWidget(holder)
+            self.recent.append(button)
+
+    def _pressed(self) -> None:
+        button = self.sender()
+        if button is not None:
+            self.recent_wanted.emit(Path(button.objectName()))
+
+
+_ABOUT = (
+    "Map the schemas of many services to one canonical data model, keep the mapping when they change, "
+    "and run it on Spark. The sample is a small bank with real change messages and one schema version that waits."
+)

@@ -1,0 +1,25 @@
+"""A panel on a surface of the theme, with the size it would like to have."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QWidget
+
+
+class Surface(QWidget):
+    """A widget whose ground the style sheet paints.
+
+    Args:
+        kind: ``panel``, ``bg`` or ``clear``.
+        wish: the width and height it asks a dock for.
+    """
+
+    def __init__(self, kind: str, wish: tuple[int, int], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._wish = QSize(*wish)
+        self.setProperty("surface", kind)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+    def sizeHint(self) -> QSize:
+        """Ask for the size that was wished for."""
+        return self._wish

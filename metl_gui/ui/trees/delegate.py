@@ -1,0 +1,70 @@
+"""Paints a row of a tree: mark, name, pill, and the type dim at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from metl_gui.ui import theme as themes
+from metl_gui.ui.marks import paint_mark
+from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.trees.facts import RowFacts
+from metl_gui.ui.trees.model import FACTS_ROLE
+
+ROW_PX = 24
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints rows from their ``RowFacts``."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Every row is 24 px high."""
+        return QSize(120, ROW_PX)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        facts = index.data(FACTS_ROLE)
+        if not isinstance(facts, RowFacts):
+            return
+        theme = themes.current()
+        box = QRectF(option.rect)
+        state = option.state
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        if is_selected:
+            painter.fillRect(box, theme.sel)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(box, theme.band)
+        left = box.left() + 4
+        if facts.mark is not None:
+            paint_mark(painter, QRectF(left + 2, box.center().y() - 4, 8.5, 8.5), facts.mark, theme)
+            left += 18
+        _paint_words(painter, QRectF(left, box.top(), box.right() - left - 10, box.height()), facts, is_selected)
+        painter.restore()
+
+
+def _paint_words(painter: QPainter, box: QRectF, facts: RowFacts, is_selected: bool) -> None:
+    theme = themes.current()
+    detail_font = themes.scaled(0.88)
+    name_font = themes.scaled(1.0, bold=facts.is_strong)
+    words, kind = facts.pill
+    pill = pill_width(words) + 6 if words else 0.0
+    name_metrics, detail_metrics = QFontMetricsF(name_font), QFontMetricsF(detail_font)
+    name_width = name_metrics.horizontalAdvance(facts.name)
+    detail_room = max(0.0, box.width() - min(name_width, box.width() * 0.6) - pill - 10)
+    detail = detail_metrics.elidedText(facts.detail, Qt.TextElideMode.ElideRight, detail_room)
+    detail_width = detail_metrics.horizontalAdvance(detail)
+    room = box.width() - detail_width - pill - (8 if detail else 0)
+    name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)
+    painter.setFont(name_font)
+    painter.setPen(theme.text)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    if words:
+        at = box.left() + name_metrics.horizontalAdvance(name) + 8
+        paint_pill(painter, QRectF(at, box.top(), pill - 6, box.height()), words, kind)
+    painter.setFont(detail_font)
+    painter.setPen(theme.text if is_selected else theme.dim)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)

@@ -1,0 +1,127 @@
+"""What is shown of a node of a tree: its words, its mark, its pill. Asked for row by row, kept per version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.ui.marks import MarkShape
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """One row of a tree.
+
+    Args:
+        name: its words.
+        detail: dim words at the right.
+        mark: its mark, ``None`` for what is no attribute.
+        pill: words in a pill behind the name, and the pill's kind.
+        is_strong: whether the name is bold.
+        tip: the tooltip.
+    """
+
+    name: str
+    detail: str = ""
+    mark: MarkShape | None = None
+    pill: tuple[str, str] = ("", "plain")
+    is_strong: bool = False
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class VersionFacts:
+    """What the matrix says of one version's attributes.
+
+    Args:
+        mapped: ids of attributes with an element.
+        waiting: ids of attributes in a block that needs review.
+        lost: ids of attributes that lost an element (CDM side).
+        lost_count: how many lost elements wait in blocks of this version.
+        new: ids of attributes that no earlier version had; none in the first version.
+    """
+
+    mapped: frozenset[int]
+    waiting: frozenset[int]
+    lost: frozenset[int]
+    lost_count: int
+    new: frozenset[int]
+
+    def states_of(self, attribute: Attribute) -> frozenset[str]:
+        """Return the words of the search box that hold."""
+        states = {"mapped" if attribute.id in self.mapped else "unmapped"}
+        if attribute.id in self.waiting | self.lost:
+            states.add("review")
+        if attribute.id in self.new:
+            states.add("new")
+        return frozenset(states)
+
+    def mark_of(self, attribute: Attribute) -> MarkShape:
+        """Return the attribute's mark."""
+        if attribute.id in self.lost and attribute.id not in self.mapped:
+            return MarkShape.LOST
+        if attribute.id in self.mapped:
+            return MarkShape.NEW if attribute.id in self.new else MarkShape.MAPPED
+        return MarkShape.HOLLOW
+
+
+def version_facts(document: Document, side: Side, version: Version) -> VersionFacts:
+    """Read one version's facts off the matrix; costs what its blocks hold."""
+    is_source = side is Side.EXTRACTION
+    blocks = document.matrix.column_set(version.id) if is_source else document.matrix.row_set(version.id)
+    mapped = {element.p if is_source else element.q for block in blocks for element in block.elements}
+    lost: set[int] = set()
+    count = 0
+    for block in blocks:
+        for loss in block.open_losses:
+            count += 1
+            end = version.of_lineage(loss.p_lineage if is_source else loss.q_lineage)
+            if end is not None:
+                lost.add(end.id)
+    waiting = {
+        element.p if is_source else element.q for block in blocks if block.open_losses for element in block.elements
+    }
+    return VersionFacts(
+        frozenset(mapped), frozenset(waiting), frozenset(lost), count, _new_attributes(document, side, version)
+    )
+
+
+def _new_attributes(document: Document, side: Side, version: Version) -> frozenset[int]:
+    ids = document.tree(side).schema(version.schema_id).version_ids
+    earlier = ids[: ids.index(version.id)]
+    if not earlier:
+        return frozenset()
+    known = {a.lineage for id_ in earlier for a in document.tree(side).version(id_).attributes}
+    return frozenset(a.id for a in version.attributes if a.lineage not in known)
+
+
+def attribute_row(attribute: Attribute, facts: VersionFacts, side: Side, is_newest: bool) -> RowFacts:
+    """Describe an attribute."""
+    required = " · required" if side is Side.CDM and not attribute.optional else ""
+    is_open = is_newest and attribute.id in facts.new and attribute.id not in facts.mapped
+    pill = ("new", "good") if is_open else ("", "plain")
+    mark = facts.mark_of(attribute)
+    need = "optional" if attribute.optional else "required"
+    tip = f"{attribute.path}\n{attribute.type_text}, {need} · {mark.value}"
+    if attribute.doc:
+        tip += f"\n{attribute.doc}"
+    return RowFacts(attribute.path, attribute.type_text + required, mark, pill, tip=tip)
+
+
+def version_row(version: Version, facts: VersionFacts) -> RowFacts:
+    """Describe a version."""
+    pill = (f"{facts.lost_count} lost", "review") if facts.lost_count else ("", "plain")
+    count = len(version.attributes)
+    return RowFacts(version.label, str(count), None, pill, tip=f"Version {version.label}, {count} attributes")
+
+
+def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) -> RowFacts:
+    """Describe a schema or entity."""
+    count = len(schema.version_ids)
+    detail = f"version {label}" if side is Side.CDM else f"{count} version{'s' if count != 1 else ''}"
+    pill = (str(waiting), "review") if waiting else ("", "plain")
+    tip = f"{schema.name}\n{count} versions"
+    if schema.aliases:
+        tip += f"\nalso called {', '.join(schema.aliases)}"
+    return RowFacts(name, detail, None, pill, is_strong=side is Side.CDM, tip=tip)

@@ -1,0 +1,305 @@
+"""The one window: menus, head bar, the stack of start page and three pages, status bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from metl_gui.core.nodes import Side
+from metl_gui.errors import MetlError, ProjectHeldError, UserError
+from metl_gui.ui import asking, naming
+from metl_gui.ui import theme as themes
+from metl_gui.ui.actions import Actions
+from metl_gui.ui.commands import Commands
+from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.head_bar import PAGES, HeadBar
+from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.review.page import ReviewPage
+from metl_gui.ui.run.page import RunPage
+from metl_gui.ui.run.spark import SparkRuns
+from metl_gui.ui.selection import Selected, Selection, still_there
+from metl_gui.ui.settings import ViewSettings
+from metl_gui.ui.start_page import StartPage
+from metl_gui.ui.status import Status
+from metl_gui.workbench.session import Workbench
+
+_BEAT_MS = 30_000
+_WARM_UP_MS = 3_000
+_START = len(PAGES)
+
+
+class Window(QMainWindow):
+    """Joins pages, selection, jobs and the open project.
+
+    Args:
+        settings: where the view state is kept.
+        jobs: the threads, or their synchronous twin.
+        warms_up: start Spark some seconds after the first paint.
+    """
+
+    def __init__(self, settings: QSettings, jobs: Jobs | None = None, warms_up: bool = True) -> None:
+        super().__init__()
+        self.setObjectName("window")
+        self.settings = ViewSettings(settings)
+        self.jobs = jobs if jobs is not None else Jobs(self)
+        self.project = OpenProject(self)
+        self.selection = Selection(self)
+        self.spark = SparkRuns(self.jobs, self)
+        self.commands = Commands(self)
+        self.map = MapPage(self.project, self.selection)
+        self.review = ReviewPage(self.project, self.selection)
+        self.run_page = RunPage(self.project, self.spark)
+        self.start = StartPage()
+        self.head, self.status = HeadBar(), Status()
+        self.stack = QStackedWidget()
+        self.actions_table = Actions(self, self._callbacks())
+        self._warms_up = warms_up
+        self._beat = QTimer(self)
+        self._beat.setInterval(_BEAT_MS)
+        self._build()
+        self._connect()
+        self._no_project()
+        self._restore()
+
+    # pages
+
+    def show_page(self, number: int) -> None:
+        """Bring a page to the front."""
+        if self.project.workbench is not None:
+            self.stack.setCurrentIndex(number)
+            self.head.show_page(number)
+            self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_project(self, workbench: Workbench) -> None:
+        """Show a project that was opened."""
+        self.selection.choose(Selected())
+        self.project.open(workbench)
+        self.settings.remember_project(workbench.path)
+
+    def use_theme(self, name: str) -> None:
+        """Dress the application."""
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            themes.apply(app, themes.load(name))
+        self.map.matrix.dress()
+        self.run_page.chart.dress()
+        self.head.show_spark(f"{self.spark.process.target} · {self.spark.state}")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Keep the layout, then end every thread and process."""
+        self.settings.save_layout("window", self.saveGeometry())
+        for page in (self.map, self.review, self.run_page):
+            self.settings.save_layout(page.objectName(), page.saveState())
+        self._beat.stop()
+        self.spark.shut_down()
+        self.jobs.stop()
+        self.project.close()
+        super().closeEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Start Spark some time after the first paint."""
+        super().showEvent(event)
+        if self._warms_up:
+            self._warms_up = False
+            QTimer.singleShot(_WARM_UP_MS, self.spark.warm_up)
+
+    def _at_hand(self, number: int) -> QWidget:
+        return (self.map.matrix, self.review.list.view, self.run_page.setup.history)[number]
+
+    # building
+
+    def _build(self) -> None:
+        self.setWindowTitle("METL Workbench")
+        self.setMinimumSize(1100, 700)
+        self.resize(1600, 1000)
+        self._name = QLabel()
+        self._name.setObjectName("projectName")
+        self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
+        self.actions_table.fill(self)
+        for page in (self.map, self.review, self.run_page, self.start):
+            self.stack.addWidget(page)
+        central = QWidget()
+        layout = QVBoxLayout(central)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.head)
+        layout.addWidget(self.stack, 1)
+        self.setCentralWidget(central)
+        self.setStatusBar(self.status)
+
+    def _connect(self) -> None:
+        self.head.page_wanted.connect(self.show_page)
+        self.head.undo_wanted.connect(self.project.undo)
+        self.head.run_wanted.connect(self._run)
+        self.head.searched.connect(self._search)
+        self.spark.said.connect(self.head.show_spark)
+        self.spark.busy.connect(self._show_busy)
+        self.jobs.changed.connect(self.status.show_job)
+        self.project.opened.connect(self._opened)
+        self.project.changed.connect(self._changed)
+        self.project.refused.connect(self._refused)
+        self.selection.changed.connect(self._show_place)
+        self.map.matrix.pointed.connect(self._show_pointed)
+        self.start.new_wanted.connect(self.commands.new_project)
+        self.start.open_wanted.connect(self.commands.ask_and_open)
+        self.start.sample_wanted.connect(self.commands.open_sample)
+        self.start.recent_wanted.connect(self.commands.open)
+        self._beat.timeout.connect(self._tell_alive)
+
+    def _callbacks(self) -> dict[str, Callable[[], object]]:
+        commands, matrix, review = self.commands, self.map.matrix, self.review
+        return {
+            "new": commands.new_project,
+            "open": commands.ask_and_open,
+            "sample": commands.open_sample,
+            "name_state": commands.name_state,
+            "export": commands.ask_and_export,
+            "close": commands.close_project,
+            "quit": self.close,
+            "undo": self.project.undo,
+            "redo": self.project.redo,
+            "clear_element": commands.clear_element,
+            "find": self._find,
+            "map_page": lambda: self.show_page(0),
+            "review_page": lambda: self.show_page(1),
+            "run_page": lambda: self.show_page(2),
+            "fit": matrix.fit,
+            "fit_selection": matrix.fit_selection,
+            "dark": self._switch_theme,
+            "import_schema": lambda: commands.ask_and_import(Side.EXTRACTION),
+            "import_cdm": lambda: commands.ask_and_import(Side.CDM),
+            "remove_version": commands.remove_version,
+            "import_csv": commands.ask_and_import_table,
+            "confirm": review.confirm,
+            "next_item": review.list.next,
+            "later": review.postpone,
+            "retire": review.retire,
+            "confirm_same": commands.confirm_smaller,
+            "run": self._run,
+            "stop": self.spark.stop,
+            "choose_source": self._choose_source,
+            "shortcuts": commands.show_keys,
+            "about": commands.show_about,
+        }
+
+    def _restore(self) -> None:
+        geometry = self.settings.layout("window")
+        if geometry is not None:
+            self.restoreGeometry(geometry)
+        for page in (self.map, self.review, self.run_page):
+            state = self.settings.layout(page.objectName())
+            if state is not None:
+                page.restoreState(state)
+
+    # following the project
+
+    def _no_project(self) -> None:
+        self.actions_table.enable(False)
+        self.head.setEnabled(False)
+        self.head.show_undo(None)
+        self.head.show_waiting(0)
+        self.status.show_document(None, 0, False)
+        self.status.show_place("")
+        self.start.show_recent(self.settings.recent)
+        self.stack.setCurrentIndex(_START)
+        self._show_name("")
+        self.setWindowTitle("METL Workbench")
+        self._beat.stop()
+
+    def _opened(self, workbench: Workbench | None) -> None:
+        if workbench is None:
+            self._no_project()
+            return
+        self.actions_table.enable(True)
+        self.head.setEnabled(True)
+        self._show_name(workbench.path.name)
+        self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
+        if self.stack.currentIndex() == _START:
+            self.show_page(0)
+        if workbench.is_for_editing:
+            self._beat.start()
+        self._show_facts()
+
+    def _show_name(self, name: str) -> None:
+        self._name.setText(name)
+        self._name.setVisible(bool(name))
+        self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)  # the bar makes room only here
+
+    def _changed(self, changed: Changed) -> None:
+        self.selection.choose(still_there(changed.after, self.selection.current))
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        workbench = self.project.workbench
+        if workbench is None:
+            return
+        waiting = len(self.project.review_items())
+        self.head.show_waiting(waiting)
+        undo, redo = self.project.undo_title, self.project.redo_title
+        self.head.show_undo(undo)
+        for id_, verb, title in (("undo", "Undo", undo), ("redo", "Redo", redo)):
+            action = self.actions_table[id_]
+            action.setText(f"{verb} “{title}”" if title else verb)
+            action.setEnabled(title is not None)
+        self.status.show_document(self.project.value, waiting, not workbench.is_for_editing)
+
+    def _refused(self, error: MetlError) -> None:
+        asking.tell(error, self)
+
+    def _show_place(self, selected: Selected) -> None:
+        self.status.show_place(naming.selected_words(self.project.value, selected))
+
+    def _show_pointed(self, selected: Selected | None) -> None:
+        self._show_place(selected if selected is not None else self.selection.current)
+
+    def _tell_alive(self) -> None:
+        if self.project.workbench is None:
+            return
+        try:
+            self.project.workbench.beat()
+        except ProjectHeldError as error:
+            self._beat.stop()
+            self._show_facts()
+            asking.tell(error, self)
+        except UserError as error:
+            self.status.showMessage(str(error), 10_000)
+
+    # small commands
+
+    def _run(self) -> None:
+        if self.project.workbench is not None:
+            self.show_page(2)
+            self.run_page.run()
+
+    def _show_busy(self, is_busy: bool) -> None:
+        self.head.run.setEnabled(not is_busy)
+        self.actions_table["run"].setEnabled(not is_busy)
+
+    def _choose_source(self) -> None:
+        self.show_page(2)
+        self.run_page.setup.choose_folder()
+
+    def _find(self) -> None:
+        self.show_page(0)
+        self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.head.search.selectAll()
+
+    def _search(self, text: str) -> None:
+        self.show_page(0)
+        self.map.sources.box.setText(text)
+        self.map.targets.box.setText(text)
+
+    def _switch_theme(self) -> None:
+        name = "light" if themes.current().dark else "dark"
+        self.settings.theme = name
+        self.use_theme(name)
+
+
+def open_path(window: Window, path: Path) -> None:
+    """Open the project named on the command line."""
+    window.commands.open(path)

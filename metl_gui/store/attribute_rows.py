@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.trees import Ints, TextTable, TypeFacts
+from metl_gui.core.trees import TextTable, TreeBase, TypeFacts
 
 _ROWS_AT_ONCE = 50_000
 _ADD = (
@@ -23,25 +23,6 @@ _READ = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AttributeColumns:
-    """The attributes of one tree, as ``core.trees.TreeBase`` holds them.
-
-    Order: by version id, then in source order.
-    Shape: all arrays of m, ``version_id`` with the version of each attribute.
-    """
-
-    version_id: Ints
-    id: Ints
-    lineage: Ints
-    path: Ints
-    doc: Ints
-    type: Ints
-    optional: NDArray[np.bool_]
-    texts: TextTable
-    types: tuple[TypeFacts, ...]
-
-
 def write_attributes(
     connection: sqlite3.Connection, side: Side, version_id: int, attributes: tuple[Attribute, ...]
 ) -> None:
@@ -50,16 +31,30 @@ def write_attributes(
     connection.executemany(_ADD, _rows(side.value, version_id, attributes))
 
 
-def read_attributes(connection: sqlite3.Connection, side: Side) -> AttributeColumns:
-    """Read all attributes of one tree."""
+def with_attributes(connection: sqlite3.Connection, side: Side, base: TreeBase) -> TreeBase:
+    """Read all attributes of one tree into a base that holds its schemas and versions only.
+
+    Raises:
+        ValueError: attributes of a version that is not there.
+    """
     texts: dict[str, int] = {"": 0}
     types: dict[tuple[str, str, int | None], int] = {}
     parts = [_part(rows, texts, types) for rows in _portions(connection.execute(_READ, (side.value,)))]
     numbers = np.concatenate(parts, axis=1) if parts else np.zeros((7, 0), np.int32)
     owner, id_, lineage, path, doc, type_, optional = (np.ascontiguousarray(column) for column in numbers)
-    interned = tuple(TypeFacts(*kind) for kind in types)
-    return AttributeColumns(
-        owner, id_, lineage, path, doc, type_, optional.astype(np.bool_), TextTable.of(texts), interned
+    if not np.isin(owner, base.version_id).all():
+        raise ValueError("attributes of a version that is not there")
+    return replace(
+        base,
+        start=np.append(np.searchsorted(owner, base.version_id), len(owner)).astype(np.int64),
+        id=id_,
+        lineage=lineage,
+        path=path,
+        doc=doc,
+        type=type_,
+        optional=optional.astype(np.bool_),
+        texts=TextTable.of(texts),
+        types=tuple(TypeFacts(*kind) for kind in types),
     )
 
 

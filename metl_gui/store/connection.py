@@ -56,7 +56,7 @@ def enter_editing_mode(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def leave_editing_mode(connection: sqlite3.Connection) -> None:
-    """Make the file one file again; left as it is while others have it open, who then do it."""
+    """Make the file one file again; while others have it open the log stays, until the last of them closes."""
     try:
         connection.execute("PRAGMA busy_timeout=0")
         connection.execute("PRAGMA journal_mode=DELETE").fetchone()

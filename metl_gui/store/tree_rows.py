@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import NamedTuple
 
 import msgspec
-import numpy as np
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import SchemaChange, Transition, VersionChange
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.trees import Tree, TreeBase, VersionFacts
-from metl_gui.store.attribute_rows import read_attributes, write_attributes
+from metl_gui.core.nodes import Schema, Side, Version
+from metl_gui.core.trees import Tree, base_of
+from metl_gui.store.attribute_rows import with_attributes, write_attributes
 
 _ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, ?, ?, ?)"
 _ADD_VERSION = (
@@ -20,22 +18,11 @@ _ADD_VERSION = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _READ_VERSIONS = (
-    "SELECT id, schema_id, place, labels, fingerprint, key, inferred, source FROM versions WHERE side = ? ORDER BY id"
+    "SELECT id, schema_id, labels, fingerprint, key, inferred, source FROM versions WHERE side = ? ORDER BY place"
 )
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
-
-
-class _VersionRow(NamedTuple):
-    id: int
-    schema_id: int
-    place: int
-    labels: str
-    fingerprint: str
-    key: str | None
-    inferred: int
-    source: str
 
 
 def write_trees(connection: sqlite3.Connection, transition: Transition) -> None:
@@ -60,29 +47,14 @@ def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
     Raises:
         ValueError: a version without its schema, or attributes without their version.
     """
-    rows = [_VersionRow(*row) for row in connection.execute(_READ_VERSIONS, (side.value,))]
-    schemas = _read_schemas(connection, side, rows)
-    attributes = read_attributes(connection, side)
-    version_id = np.array([row.id for row in rows], np.int32)
-    if not np.isin(attributes.version_id, version_id).all():
-        raise ValueError("attributes of a version that is not there")
-    starts = np.searchsorted(attributes.version_id, version_id)
-    base = TreeBase(
-        schemas=schemas,
-        version_id=version_id,
-        schema_id=np.array([row.schema_id for row in rows], np.int32),
-        facts=tuple(_facts(row) for row in rows),
-        start=np.append(starts, len(attributes.id)).astype(np.int64),
-        id=attributes.id,
-        lineage=attributes.lineage,
-        path=attributes.path,
-        doc=attributes.doc,
-        type=attributes.type,
-        optional=attributes.optional,
-        texts=attributes.texts,
-        types=attributes.types,
-    )
-    return Tree(base)
+    placed = [_version(*row) for row in connection.execute(_READ_VERSIONS, (side.value,))]
+    ids: dict[int, list[int]] = {}
+    for version in placed:
+        ids.setdefault(version.schema_id, []).append(version.id)
+    schemas = _read_schemas(connection, side, ids)
+    if ids:
+        raise ValueError("versions of a schema that is not there")
+    return Tree(with_attributes(connection, side, base_of(schemas, placed)))
 
 
 def _json(value: object) -> str:
@@ -118,25 +90,22 @@ def _write_version(connection: sqlite3.Connection, after: Document, change: Vers
         write_attributes(connection, change.side, change.id, attributes)
 
 
-def _read_schemas(connection: sqlite3.Connection, side: Side, versions: list[_VersionRow]) -> dict[int, Schema]:
-    ids: dict[int, list[int]] = {}
-    for version in sorted(versions, key=lambda row: row.place):
-        ids.setdefault(version.schema_id, []).append(version.id)
-    rows = connection.execute(
-        "SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ? ORDER BY id", (side.value,)
-    )
-    schemas = {}
+def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[int, list[int]]) -> list[Schema]:
+    """Read the schemas, each taking its versions out of ``version_ids``."""
+    rows = connection.execute("SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ?", (side.value,))
+    schemas = []
     for id_, name, aliases, settings, succeeds in rows:
         lists = _texts.decode(aliases), _text_pairs.decode(settings), _id_pairs.decode(succeeds)
-        schemas[id_] = Schema(id_, name, tuple(ids.pop(id_, ())), *lists)
-    if ids:
-        raise ValueError("versions of a schema that is not there")
+        schemas.append(Schema(id_, name, tuple(version_ids.pop(id_, ())), *lists))
     return schemas
 
 
-def _facts(row: _VersionRow) -> VersionFacts:
-    key = None if row.key is None else _texts.decode(row.key)
-    labels = _texts.decode(row.labels)
-    if not labels:
+def _version(
+    id_: int, schema_id: int, labels: str, fingerprint: str, key: str | None, inferred: int, source: str
+) -> Version:
+    """Make a version whose attributes are read apart."""
+    names = _texts.decode(labels)
+    if not names:
         raise ValueError("a version without a label")
-    return VersionFacts(labels, row.fingerprint, key, bool(row.inferred), row.source)
+    paths = None if key is None else _texts.decode(key)
+    return Version(id_, schema_id, names, (), fingerprint, paths, bool(inferred), source)

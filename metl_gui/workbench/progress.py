@@ -43,13 +43,17 @@ class Watch:
         return self._is_cancelled is not None and self._is_cancelled()
 
     def step(self, text: str, done: int = 0, total: int | None = None) -> None:
-        """Tell the progress.
+        """Tell the progress, or stop.
 
         Raises:
             RunCancelled: somebody asked to stop; what was committed so far stays.
         """
         if self.is_cancelled:
             raise RunCancelled(f"Stopped while: {text}")
+        self.tell(text, done, total)
+
+    def tell(self, text: str, done: int = 0, total: int | None = None) -> None:
+        """Tell the progress where the work cannot be stopped, or is stopped in another way."""
         if self._tell is not None:
             self._tell(Progress(text, done, total))
 

@@ -167,13 +167,12 @@ def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) ->
 
 
 def _tell(watch: Watch, event: EngineEvent) -> None:
-    if watch.is_cancelled:
-        return
+    """Tell the progress of a run; it is stopped through its process, never from within an event."""
     match event:
         case RunStarted(bytes_total=total):
-            watch.step("Mapping", 0, total)
+            watch.tell("Mapping", 0, total)
         case RunProgressed(bytes_read=done, bytes_total=total, tally=tally):
-            watch.step(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped", done, total)
+            watch.tell(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped", done, total)
         case _:
             return
 

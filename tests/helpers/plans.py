@@ -1,0 +1,35 @@
+"""Plans written by hand, and records to map with them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.plan import Plan
+
+FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
+
+
+def plan_of(written: dict[str, Any]) -> Plan:
+    """Read a plan as cases write it: what is not said has its default."""
+    schemas = [
+        schema | {"versions": [{"fingerprint": ""} | version for version in schema["versions"]]}
+        for schema in written["schemas"]
+    ]
+    return msgspec.convert({"state": 17, "hash": ""} | written | {"schemas": schemas}, Plan, strict=False)
+
+
+def map_all(kernel: Kernel, raws: list[bytes]) -> Outcome:
+    """Map records as the lines of a file called ``f``."""
+    offsets = [sum(len(raw) + 1 for raw in raws[:at]) for at in range(len(raws))]
+    return kernel.map(raws, ["f"] * len(raws), offsets)
+
+
+def row(outcome: Outcome, at: int = 0) -> dict[str, Any]:
+    """Parse one row of the error store."""
+    parsed: dict[str, Any] = json.loads(outcome.set_aside[at].text)
+    return parsed

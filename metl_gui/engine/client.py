@@ -86,6 +86,16 @@ class SparkProcess:
         """Whether the session takes runs without a wait."""
         return self._link is not None and self._link.is_alive and self._link.ready.is_set()
 
+    @property
+    def process_id(self) -> int | None:
+        """The id of the process, None when there is none."""
+        return self._link.process.pid if self._link is not None and self._link.is_alive else None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder for everything temporary."""
+        return self._link.folder if self._link is not None else None
+
     def wait_until_ready(self, timeout: float = 120.0) -> None:
         """Wait for the session.
 

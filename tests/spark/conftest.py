@@ -1,0 +1,57 @@
+"""One Spark session for all tests of this folder that need nothing special of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.runs import RunSpec, new_run_id
+
+SpecOf = Callable[..., RunSpec]
+
+PATHS = ("id", "amount", "note")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkProcess]:
+    with SparkProcess("local[2]") as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def order_plan() -> bytes:
+    """One schema that feeds two entities."""
+    order = BlockPlan("order", "1", (("id", "order_id"), ("amount", "money.amount")))
+    remark = BlockPlan("remark", "1", (("id", "about"), ("note", "text")), is_unreviewed=True)
+    version = VersionPlan("1", "", PATHS, key=("id",), blocks=(order, remark), is_inferred=True)
+    return plans.encode(Plan(7, "abc", (SchemaPlan("shop.public.orders", (version,)),)))
+
+
+@pytest.fixture
+def spec_of(tmp_path: Path, order_plan: bytes) -> SpecOf:
+    """Make specs whose folders lie in the test's own."""
+
+    def make(source: Path | str, sink: str = "", **others: object) -> RunSpec:
+        facts = {"folder": str(tmp_path / "run"), "errors": str(tmp_path / "errors"), "state": 7, "hash": "abc"}
+        return RunSpec(
+            run_id=new_run_id(),
+            plan=order_plan,
+            source=str(source),
+            sink=sink or str(tmp_path / "out"),
+            **(facts | others),  # type: ignore[arg-type]  # what tests change are fields of the spec
+        )
+
+    return make
+
+
+def order_record(number: int) -> bytes:
+    """A create of the table ``orders``, as Debezium writes it."""
+    return (
+        b'{"before":null,"after":{"id":%d,"amount":%d.50,"note":"n%d"},"source":{"connector":"postgresql",'
+        b'"name":"shop","schema":"public","table":"orders","lsn":%d},"op":"c","ts_ms":1}'
+    ) % (number, number, number, number)

@@ -1,10 +1,22 @@
-"""Every test of the window runs without a display, and a warning of Qt fails it."""
+"""Every test of the window runs without a display, in folders of its own; a warning of Qt fails it."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.packaged import sample_projects
+from metl_gui.ui import theme as themes
+from metl_gui.ui.jobs import SynchronousJobs
+from metl_gui.ui.window import Window
+from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
+from metl_gui.workbench.session import Workbench
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
@@ -13,3 +25,68 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/qt" in item.path.as_posix():
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("METL_USER", "Ada")
+
+
+@pytest.fixture(scope="session")
+def built_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a sample folder with its project built once for all tests."""
+    folder = tmp_path_factory.mktemp("sample") / "fx"
+    shutil.copytree(sample_projects() / "fx", folder, ignore=shutil.ignore_patterns("making", "__pycache__"))
+    build_project(SampleFolder(folder)).close()
+    return folder
+
+
+@pytest.fixture
+def sample(built_sample: Path, tmp_path: Path) -> SampleFolder:
+    """Return a copy of the sample that a test may change."""
+    return SampleFolder(Path(shutil.copytree(built_sample, tmp_path / "fx")))
+
+
+@pytest.fixture
+def waiting_sample(sample: SampleFolder) -> SampleFolder:
+    """Return the sample with the version added that waits, so that decisions stand on the review list."""
+    with Workbench.open(sample.project) as workbench:
+        add_waiting(workbench, sample)
+    return sample
+
+
+@pytest.fixture
+def dressed(qapp: QApplication) -> Iterator[QApplication]:
+    themes.apply(qapp, themes.load("light"))
+    yield qapp
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def make_window(dressed: QApplication, tmp_path: Path) -> Iterator[Callable[[], Window]]:
+    """Return a maker of windows whose jobs end at once; every window is closed after the test."""
+    windows: list[Window] = []
+
+    def make() -> Window:
+        settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
+        window = Window(settings, SynchronousJobs(), warms_up=False)
+        window.resize(1600, 1000)
+        window.show()
+        windows.append(window)
+        return window
+
+    yield make
+    for window in windows:
+        window.close()
+        window.deleteLater()
+    dressed.processEvents()
+
+
+@pytest.fixture
+def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> Window:
+    """Return a window on the sample with decisions to take."""
+    made = make_window()
+    made.show_project(Workbench.open(waiting_sample.project))
+    return made

@@ -65,7 +65,7 @@ class Camera:
         )
 
     def showing(self, frame: Frame, box: tuple[float, float, float, float]) -> Camera:
-        """Move as little as needed to bring a box (left, top, right, bottom in units) into sight."""
+        """Bring a box (left, top, right, bottom in units) into sight, into the middle when no part of it was."""
         left = _into_sight(self.left, frame.width / self.scale_x, box[0], box[2], 2 * MARGIN_PX / self.scale_x)
         top = _into_sight(self.top, frame.height / self.scale_y, box[1], box[3], 2 * MARGIN_PX / self.scale_y)
         return replace(self, left=left, top=top).held(frame)
@@ -112,8 +112,8 @@ def _held(place: float, length: float, pixels: float, scale: float) -> float:
 
 
 def _into_sight(place: float, sight: float, low: float, high: float, margin: float) -> float:
-    if low - margin < place:
-        return low - margin
-    if high + margin > place + sight:
-        return min(high + margin - sight, low - margin)
-    return place
+    if place <= low - margin and high + margin <= place + sight:
+        return place
+    if place < high and low < place + sight:
+        return low - margin if low - margin < place else min(high + margin - sight, low - margin)
+    return min((low + high - sight) / 2, low - margin)

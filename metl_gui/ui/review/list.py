@@ -11,18 +11,13 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -30,13 +25,11 @@ from PySide6.QtWidgets import (
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.review import ReviewItem
-from metl_gui.ui import theme as themes
 from metl_gui.ui.block_picture import best_proposals
 from metl_gui.ui.naming import block_words
-from metl_gui.ui.pill import VERDICT_KINDS, paint_pill, pill_width
+from metl_gui.ui.pill import VERDICT_KINDS
 from metl_gui.ui.surface import Surface
-
-_ROW_PX = 54
+from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
 
 
 @dataclass(frozen=True)
@@ -103,53 +96,13 @@ class ReviewModel(QAbstractListModel):
         row = self.rows[index.row()]
         if role == Qt.ItemDataRole.UserRole:
             return row
+        if role == WORDS_ROLE:
+            return TwoLines(row.title, row.facts, row.verdict, VERDICT_KINDS.get(row.verdict, "plain"))
         return f"{row.title}, {row.verdict}, {row.facts}" if role == Qt.ItemDataRole.DisplayRole else None
 
     def row_of(self, key: BlockKey) -> int | None:
         """Return the row of a block."""
         return next((at for at, row in enumerate(self.rows) if row.item.key == key), None)
-
-
-class ReviewDelegate(QStyledItemDelegate):
-    """Paints two lines and the verdict."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Two lines high."""
-        return QSize(200, _ROW_PX)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Paint one row."""
-        row = index.data(int(Qt.ItemDataRole.UserRole))
-        if not isinstance(row, ReviewRow):
-            return
-        theme = themes.current()
-        box = QRectF(option.rect)
-        state = option.state
-        painter.save()
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
-        if is_selected:
-            painter.fillRect(box, theme.sel)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(box, theme.band)
-        painter.setPen(theme.line)
-        painter.drawLine(box.bottomLeft(), box.bottomRight())
-        width = pill_width(row.verdict)
-        pill = QRectF(box.right() - width - 14, box.top() + 8, width, 18)
-        _line(painter, QRectF(box.left() + 14, box.top() + 6, pill.left() - box.left() - 22, 22), row.title, True)
-        painter.setPen(theme.text if is_selected else theme.dim)
-        _line(painter, QRectF(box.left() + 14, box.top() + 27, box.width() - 28, 20), row.facts, False)
-        paint_pill(painter, pill, row.verdict, VERDICT_KINDS.get(row.verdict, "plain"))
-        painter.restore()
-
-
-def _line(painter: QPainter, box: QRectF, words: str, is_title: bool) -> None:
-    painter.setFont(themes.scaled(1.0, bold=True) if is_title else themes.small())
-    if is_title:
-        painter.setPen(themes.current().text)
-    words = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideMiddle, box.width())
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
 
 class _List(QListView):
@@ -187,7 +140,7 @@ class ReviewList(Surface):
         self.view = _List()
         self.view.setAccessibleName("Waiting for a decision")
         self.view.setModel(self.model)
-        self.view.setItemDelegate(ReviewDelegate(self.view))
+        self.view.setItemDelegate(TwoLineDelegate(self.view))
         self.view.setMouseTracking(True)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         layout = QVBoxLayout(self)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
 from metl_gui.ui import theme as themes
@@ -45,10 +46,23 @@ def readable(raw: bytes) -> str:
     return indented(text)
 
 
+def unwrapped(raw: bytes) -> tuple[str, bytes]:
+    """Return topic and key of a record that wraps its message as text, and the message; else the record itself."""
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return "", raw
+    if not isinstance(record, dict) or not isinstance(record.get("value"), str):
+        return "", raw
+    parts = [str(record[name]) for name in ("topic", "key") if isinstance(record.get(name), str)]
+    return " · ".join(parts), record["value"].encode()
+
+
 def _mapped(record: MappedRecord) -> MessagePair:
     titles = ", ".join(dict.fromkeys(sent.entity for sent in record.outgoing))
     after = "\n\n".join(readable(bytes(sent.message)) for sent in record.outgoing)
-    return MessagePair(record.place, readable(record.incoming), titles, after)
+    where, value = unwrapped(record.incoming)
+    return MessagePair(" · ".join(part for part in (record.place, where) if part), readable(value), titles, after)
 
 
 def _set_aside(record: SetAsideRecord) -> MessagePair:
@@ -70,6 +84,7 @@ class MessagePanel(QFrame):
         self._reason = ""
         self.place = QLabel()
         self.place.setProperty("kind", "dim")
+        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.before, self.after = _text("Message before mapping"), _text("Messages after mapping")
         self._after_title = QLabel("after mapping")
         self.only_aside = KeyButton("Only set aside")
@@ -132,8 +147,7 @@ class MessagePanel(QFrame):
         title.setProperty("kind", "heading")
         head.addWidget(title)
         head.addSpacing(8)
-        head.addWidget(self.place)
-        head.addStretch(1)
+        head.addWidget(self.place, 1)
         for button in (self.previous_button, self.next_button, self.only_aside):
             head.addWidget(button)
         sides = QHBoxLayout()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.surface import Surface
+from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
 from metl_gui.workbench.running import RunRequest
 
 _OWN_FOLDER = "a folder of the run's own"
@@ -52,6 +54,7 @@ class RunSetup(Surface):
         self.stop_button.setEnabled(False)
         self.history = QListWidget()
         self.history.setAccessibleName("Run history")
+        self.history.setItemDelegate(TwoLineDelegate(self.history))
         self._build()
         self.files.clicked.connect(self.choose_file)
         self.folder.clicked.connect(self.choose_folder)
@@ -76,8 +79,10 @@ class RunSetup(Surface):
         for run in runs:
             report = run.report
             mode = str(report.get("mode", "test")).capitalize()
-            words = f"{mode} · state {run.state}\n{report.get('read', 0):,} records · {report.get('seconds', 0):.1f} s"
-            item = QListWidgetItem(words)
+            facts = f"{report.get('read', 0):,} records · {report.get('seconds', 0):.1f} s"
+            item = QListWidgetItem(f"{mode} run, state {run.state}, {facts}")
+            when = datetime.fromtimestamp(run.when_ms / 1000, UTC).astimezone()
+            item.setData(WORDS_ROLE, TwoLines(f"{mode} · state {run.state}", facts, f"{when:%d %b %H:%M}"))
             item.setData(Qt.ItemDataRole.UserRole, run)
             self.history.addItem(item)
 
@@ -102,25 +107,29 @@ class RunSetup(Surface):
             self.run_chosen.emit(run)
 
     def _build(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 4, 12, 0)
-        layout.setSpacing(6)
-        layout.addWidget(QLabel("From"))
-        layout.addWidget(self.source)
+        fields = QVBoxLayout()
+        fields.setContentsMargins(12, 0, 12, 0)
+        fields.setSpacing(6)
+        fields.addWidget(QLabel("From"))
+        fields.addWidget(self.source)
         choose = QHBoxLayout()
         choose.addWidget(self.files)
         choose.addWidget(self.folder)
         choose.addStretch(1)
-        layout.addLayout(choose)
+        fields.addLayout(choose)
         for words, field in (("To", self.sink), ("On", self.spark)):
-            layout.addSpacing(4)
-            layout.addWidget(QLabel(words))
-            layout.addWidget(field)
-        layout.addSpacing(8)
-        layout.addWidget(self.run_button)
-        layout.addWidget(self.stop_button)
-        layout.addSpacing(14)
+            fields.addSpacing(4)
+            fields.addWidget(QLabel(words))
+            fields.addWidget(field)
+        fields.addSpacing(8)
+        fields.addWidget(self.run_button)
+        fields.addWidget(self.stop_button)
+        fields.addSpacing(14)
         title = QLabel("History")
         title.setProperty("kind", "panelTitle")
-        layout.addWidget(title)
+        fields.addWidget(title)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(fields)
         layout.addWidget(self.history, 1)

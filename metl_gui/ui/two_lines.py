@@ -1,0 +1,67 @@
+"""A list row of two lines, a bold and a dim one, with a pill at the right: review list and run history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from metl_gui.ui import theme as themes
+from metl_gui.ui.pill import paint_pill, pill_width
+
+WORDS_ROLE = int(Qt.ItemDataRole.UserRole) + 7
+ROW_PX = 54
+
+
+@dataclass(frozen=True)
+class TwoLines:
+    """What a row says."""
+
+    title: str
+    facts: str
+    pill: str = ""
+    kind: str = "plain"
+
+
+class TwoLineDelegate(QStyledItemDelegate):
+    """Paints rows from their ``TwoLines``."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Two lines high."""
+        return QSize(120, ROW_PX)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        words = index.data(WORDS_ROLE)
+        if not isinstance(words, TwoLines):
+            return
+        theme = themes.current()
+        box, state = QRectF(option.rect), option.state
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        if is_selected:
+            painter.fillRect(box, theme.sel)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(box, theme.band)
+        painter.setPen(theme.line)
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        width = pill_width(words.pill) if words.pill else -8.0
+        pill = QRectF(box.right() - width - 14, box.top() + 8, width, 18)
+        painter.setFont(themes.scaled(1.0, bold=True))
+        painter.setPen(theme.text)
+        _line(painter, QRectF(box.left() + 14, box.top() + 6, pill.left() - box.left() - 22, 22), words.title)
+        painter.setFont(themes.small())
+        painter.setPen(theme.text if is_selected else theme.dim)
+        _line(painter, QRectF(box.left() + 14, box.top() + 27, box.width() - 28, 20), words.facts)
+        if words.pill:
+            paint_pill(painter, pill, words.pill, words.kind)
+        painter.restore()
+
+
+def _line(painter: QPainter, box: QRectF, words: str) -> None:
+    words = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideMiddle, box.width())
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)

@@ -1,0 +1,152 @@
+"""The trees: the model under Qt's own tester, the search box, marks and counts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit, perform
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.revert import Revert
+from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.nodes import Side
+from metl_gui.ui.document import Changed
+from metl_gui.ui.marks import MarkShape
+from metl_gui.ui.selection import Place
+from metl_gui.ui.trees.facts import RowFacts
+from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
+from metl_gui.ui.trees.query import parse
+from metl_gui.ui.window import Window
+from tests.qt.random_documents import some_document
+
+
+def rows(model: TreeModel, parent: QModelIndex | None = None) -> list[str]:
+    parent = parent if parent is not None else QModelIndex()
+    found: list[str] = []
+    for row in range(model.rowCount(parent)):
+        index = model.index(row, 0, parent)
+        found.append(str(index.data()))
+        found += rows(model, index)
+    return found
+
+
+def facts(index: QModelIndex) -> RowFacts:
+    found = index.data(FACTS_ROLE)
+    assert isinstance(found, RowFacts)
+    return found
+
+
+def test_the_model_keeps_qts_rules_through_edits_and_their_undoing(qapp: QApplication) -> None:
+    document = some_document()
+    model = TreeModel(Side.EXTRACTION)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show_document(document)
+    before = rows(model)
+    schema = document.extraction.schemas()[0]
+    declaration = VersionDeclaration(schema.name, (AttributeDeclaration("only", "string"),))
+    edits: list[Edit] = [
+        AddVersion(Side.EXTRACTION, declaration),
+        RemoveVersion(Side.EXTRACTION, schema.version_ids[0]),
+        AddVersion(Side.EXTRACTION, VersionDeclaration("fx.new.table", (AttributeDeclaration("id", "int64"),))),
+    ]
+    done = []
+    for edit in edits:
+        transition = perform(document, edit)
+        model.follow(Changed(document, transition.after))
+        document = transition.after
+        done.append(transition)
+        assert rows(model) == _fresh_rows(document)
+    for transition in reversed(done):
+        after = perform(document, Revert(transition.change, transition.title)).after
+        model.follow(Changed(document, after))
+        document = after
+    assert rows(model) == before
+    del tester
+
+
+def _fresh_rows(document: Document) -> list[str]:
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(document)
+    return rows(model)
+
+
+def test_the_model_keeps_qts_rules_when_it_is_filtered(qapp: QApplication) -> None:
+    model = TreeModel(Side.CDM)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show_document(some_document())
+    everything = rows(model)
+    model.filter(parse("type:int64"))
+    assert 0 < len(rows(model)) < len(everything)
+    model.filter(parse(""))
+    assert rows(model) == everything
+    del tester
+
+
+def test_children_are_made_only_when_they_are_asked_for(qapp: QApplication) -> None:
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(some_document())
+    assert model.rowCount() == 5
+    assert len(model._nodes) == 6
+
+
+def test_a_filter_keeps_the_parents_of_what_passes(qapp: QApplication) -> None:
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(some_document())
+    model.filter(parse("orders order"))
+    assert rows(model)[:2] == ["payments", "orders"]
+    assert "customers" not in rows(model)
+
+
+def test_the_search_box_names_the_prefix_it_does_not_know() -> None:
+    query = parse("iban is:green type:string is:unm")
+    assert query.unknown == ("is:green",)
+    assert query.words == ("iban",)
+    assert query.types == ("string",)
+    assert query.states == ("unmapped",)
+
+
+def test_only_unmapped_attributes_pass_is_unmapped(qapp: QApplication) -> None:
+    document = some_document()
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(document)
+    model.filter(parse("is:unmapped"))
+    schema = document.extraction.schemas()[0]
+    newest = document.extraction.newest(schema.id)
+    assert newest is not None
+    mapped = {e.p for block in document.matrix.column_set(newest.id) for e in block.elements}
+    shown = model.index_of(Place(schema.id, newest.id))
+    paths = {str(model.index(row, 0, shown).data()) for row in range(model.rowCount(shown))}
+    assert paths == {a.path for a in newest.attributes if a.id not in mapped}
+
+
+def test_an_attribute_is_marked_as_mapped_once_an_element_is_set(qapp: QApplication) -> None:
+    document = some_document()
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(document)
+    schema = document.extraction.schemas()[0]
+    version = document.extraction.version(schema.version_ids[0])
+    taken = {e.p for block in document.matrix.column_set(version.id) for e in block.elements}
+    source = next(a for a in version.attributes if a.id not in taken)
+    target_version = next(
+        w
+        for e in document.cdm.schemas()
+        for w in document.cdm.versions(e.id)
+        if document.matrix.block(version.id, w.id) is None
+    )
+    place = Place(schema.id, version.id, source.id)
+    assert facts(model.index_of(place)).mark is MarkShape.HOLLOW
+    edit = SetElements((version.id, target_version.id), (Element(target_version.attributes[0].id, source.id),))
+    model.follow(Changed(document, perform(document, edit).after))
+    assert facts(model.index_of(place)).mark is MarkShape.MAPPED
+
+
+def test_the_tree_names_how_many_elements_a_version_lost(window: Window) -> None:
+    model = window.map.sources.model
+    key = window.project.review_items()[0].key
+    version = window.project.value.extraction.version(key[0])
+    lost = sum(len(b.open_losses) for b in window.project.value.matrix.column_set(version.id))
+    assert facts(model.index_of(Place(version.schema_id, version.id))).pill == (f"{lost} lost", "review")

@@ -1,0 +1,64 @@
+"""What a document becomes as a plan."""
+
+from __future__ import annotations
+
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.nodes import Side
+from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
+from tests.helpers.world import World
+
+
+def world() -> World:
+    """Make a schema of two versions, the second of which lost a mapped attribute."""
+    world = World()
+    world.schema("s", "1", "a", "b")
+    world.entity("e", "7", "y", "x")
+    world.map("s@1:e@7", x="a", y="b")
+    world.schema("s", "2", "a", "c")
+    return world
+
+
+def schema(plan: Plan) -> SchemaPlan:
+    """Return the only schema of a plan."""
+    (found,) = plan.schemas
+    return found
+
+
+def test_elements_are_in_the_order_of_the_entity_version() -> None:
+    first = schema(compile_plan(world().document)).versions[0]
+    assert first.blocks == (BlockPlan("e", "7", (("b", "y"), ("a", "x"))),)
+    assert (first.label, first.paths) == ("1", ("a", "b"))
+
+
+def test_a_block_under_review_is_held_and_unreviewed() -> None:
+    second = schema(compile_plan(world().document)).versions[1]
+    assert second.blocks == (BlockPlan("e", "7", (("a", "x"),), is_held=True, is_unreviewed=True),)
+
+
+def test_a_schema_that_maps_what_is_left_holds_nothing() -> None:
+    made = world()
+    found = made.document.extraction.named("s")
+    assert found is not None
+    made.do(SetSettings(Side.EXTRACTION, found.id, (("meanwhile", "map what is left"),)))
+    second = schema(compile_plan(made.document)).versions[1]
+    assert [(block.is_held, block.is_unreviewed) for block in second.blocks] == [(False, True)]
+
+
+def test_settings_of_the_schema_reach_the_plan() -> None:
+    made = world()
+    found = made.document.extraction.named("s")
+    assert found is not None
+    assert schema(compile_plan(made.document)).placeholder == DEFAULT_PLACEHOLDER
+    chosen = (("key", "a"), ("placeholder", "hex:00"), ("replica_identity", "full"), ("version_field", "v"))
+    made.do(SetSettings(Side.EXTRACTION, found.id, chosen))
+    plan = schema(compile_plan(made.document))
+    assert (plan.placeholder, plan.has_full_images, plan.version_field) == ("hex:00", True, "v")
+    assert {version.key for version in plan.versions} == {("a",)}
+
+
+def test_a_plan_comes_back_from_its_text_as_it_was() -> None:
+    plan = compile_plan(world().document, "abc")
+    assert plans.decode(plans.encode(plan)) == plan
+    assert (plan.state, plan.hash) == (world().document.state, "abc")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
+from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, text_of
 from metl_gui.core.paths import split
 from metl_gui.core.wrappers import Wrapped
@@ -29,6 +30,7 @@ from metl_gui.engine.kernel.skeletons import Leaves, Path, Skeleton
 Sent: TypeAlias = list[tuple[str, bytes, bool]]
 """Messages of one record: entity, text, and whether nobody has confirmed what made it."""
 
+SKIPPED_BY_FORM = frozenset({Kind.HEARTBEAT, Kind.TRANSACTION})
 _NUMBER = re.compile(rb"(?<!\d)\d{19}(?!\d)")
 _DIGITS = frozenset(b"0123456789")
 _BRACKETS_AT_EASE = 32
@@ -43,11 +45,12 @@ class Run(NamedTuple):
     version: VersionPlan
 
 
-Writer: TypeAlias = Callable[[bytes, bytes | None, bytes], Sent | None]
+Writer: TypeAlias = Callable[[bytes, bytes | None, bytes], "Sent | Kind | None"]
 """Writes the messages of a text, its message key and its position (the inside of a JSON string).
 
-``None`` when the reference must decide. Raises ``msgspec.DecodeError`` when the text or the key has another form or is
-malformed, and ``UnicodeDecodeError`` when a name is not UTF-8.
+Returns the kind of a record that is skipped, and ``None`` when the reference must decide. Raises
+``msgspec.DecodeError`` when the text or the key has another form or is malformed, and ``UnicodeDecodeError`` when a
+name is not UTF-8.
 """
 
 Runner: TypeAlias = Callable[[Wrapped, str], "Run | None"]
@@ -138,6 +141,18 @@ def writer_of(form: Form) -> Writer:
     return write
 
 
+def skipper_of(skeleton: Skeleton, fixed_bytes: int, kind: Kind) -> Writer:
+    """Make the function that tells records of one kind without a row by their form."""
+    decode, leaves_of = skeleton.decode, skeleton.leaves
+
+    def skip(text: bytes, _key: bytes | None, _position: bytes) -> Kind | None:
+        joined = b"".join(leaves_of(decode(text), b""))
+        is_plain = joined.isascii() and joined.count(b"{") + joined.count(b"[") <= _BRACKETS_AT_EASE
+        return kind if is_plain and len(joined) + fixed_bytes == len(text) else None
+
+    return skip
+
+
 def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
     if key is None or form.key is None:
         return () if key is None and form.key is None else None
@@ -145,6 +160,18 @@ def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
     joined = b"".join(leaves)
     is_plain = joined.isascii() and joined.count(b"{") + joined.count(b"[") <= _BRACKETS_AT_EASE
     return tuple(leaves) if is_plain and len(joined) + form.key_fixed_bytes == len(key) else None
+
+
+def learn_to_skip(payload: bytes, kind: Kind) -> Writer | None:
+    """Learn the form of a record that the reference has skipped, where names and ``op`` or ``status`` tell its kind.
+
+    Raises:
+        RecordError: the text is malformed.
+    """
+    skeleton = Skeleton.of(payload, is_flat=True) if kind in SKIPPED_BY_FORM else None
+    if skeleton is None or any((name,) in skeleton.paths for name in ("op", "status")):
+        return None
+    return skipper_of(skeleton, skeleton.fixed_bytes(payload), kind)
 
 
 def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Writer | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.lane import Lane
 from metl_gui.engine.kernel.outcomes import Fate, Outcome, error_row
@@ -51,18 +52,23 @@ class Kernel:
         messages, entities, records, fates = outcome.messages, outcome.entities, outcome.records, outcome.fates
         for raw, file, offset in zip(raws, files, offsets, strict=True):
             sent = lane.write(raw, b"%b@%d" % (names[file], offset)) if lane else None
-            if sent and not sent[0][2] and len(sent) == 1:
+            if sent is None:
+                self._decide(raw, f"{file}@{offset}", outcome)
+            elif isinstance(sent, Kind):
+                outcome.skip(sent)
+            elif len(sent) == 1 and not sent[0][2]:
                 messages.append(sent[0][1])
                 entities.append(sent[0][0])
                 records.append(len(fates))
                 fates.append(Fate.MAPPED)
-                continue
-            if sent:
+            else:
                 outcome.send(sent)
-                continue
-            self.reference.map_record(raw, f"{file}@{offset}", outcome)
-            if lane and outcome.fates[-1] is Fate.MAPPED:
-                lane.learn(raw)
+
+    def _decide(self, raw: bytes, place: str, outcome: Outcome) -> None:
+        """Map a record by the reference and let the lane learn from it."""
+        kind = self.reference.map_record(raw, place, outcome)
+        if self.lane and (kind is not None or outcome.fates[-1] is Fate.MAPPED):
+            self.lane.learn(raw, kind)
 
     def _map_cut(
         self,

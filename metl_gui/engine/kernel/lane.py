@@ -8,9 +8,10 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw
 
-from metl_gui.core.json_text import members, quoted, text_of
+from metl_gui.core.classify import Kind
+from metl_gui.core.json_text import NULL, members, quoted, text_of
 from metl_gui.core.wrappers import Wrapped, is_bare, unwrap
-from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn
+from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn, learn_to_skip
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.errors import RecordError
@@ -59,8 +60,8 @@ class Lane:
         self._prefixes: dict[str, list[bytes]] = {}
         self._topics: dict[bytes, str] = {}
 
-    def write(self, raw: bytes, position: bytes) -> Sent | None:
-        """Write the messages of a record; ``None`` when the reference must decide.
+    def write(self, raw: bytes, position: bytes) -> Sent | Kind | None:
+        """Write the messages of a record, or tell its kind when it is skipped; ``None`` when the reference must decide.
 
         Args:
             raw: the record exactly.
@@ -75,16 +76,16 @@ class Lane:
         except _DECLINED:
             return None
 
-    def learn(self, raw: bytes) -> None:
-        """Learn the form of a record that the reference has mapped."""
+    def learn(self, raw: bytes, kind: Kind | None = None) -> None:
+        """Learn the form of a record that the reference has mapped, or skipped as one of a kind."""
         try:
             wrapped = unwrap(raw)
             prefix, payload = self._parted(wrapped.value or b"", wrapped.topic, is_new=True)
             look = _look(payload, wrapped.topic, prefix)
-            if look is None or self._lessons[look] >= MOST_LESSONS or len(self._lessons) >= MOST_LOOKS:
+            if self._lessons[look] >= MOST_LESSONS or len(self._lessons) >= MOST_LOOKS:
                 return
             self._lessons[look] += 1
-            form = learn(payload, prefix, wrapped, self._run)
+            form = learn(payload, prefix, wrapped, self._run) if kind is None else learn_to_skip(payload, kind)
         except (RecordError, *_DECLINED):
             return
         if form is not None:
@@ -104,7 +105,7 @@ class Lane:
         flags = [bool(outcome.from_unreviewed[entity]) for entity in outcome.entities]
         return Run(list(zip(outcome.entities, outcome.messages, flags, strict=True)), schema, version)
 
-    def _write_carried(self, raw: bytes) -> Sent | None:
+    def _write_carried(self, raw: bytes) -> Sent | Kind | None:
         carrier = _carrier(raw)
         topic, numbers = bytes(carrier.topic), b"".join((carrier.partition, carrier.offset, carrier.timestamp))
         key = bytes(carrier.key)
@@ -119,17 +120,17 @@ class Lane:
             self._topics[topic] = name
         if not raw.isascii():
             raw.decode()
+        if len(carrier.value) == 4 and bytes(carrier.value) == NULL:
+            return Kind.TOMBSTONE
         position = b"%b/%b/%b" % (topic[1:-1], carrier.partition, carrier.offset)
-        return self._write(
-            _text(carrier.value).encode(), name, None if key == b"null" else _text(key).encode(), position
-        )
+        return self._write(_text(carrier.value).encode(), name, None if key == NULL else _text(key).encode(), position)
 
-    def _write(self, value: bytes, topic: str, key: bytes | None, position: bytes) -> Sent | None:
+    def _write(self, value: bytes, topic: str, key: bytes | None, position: bytes) -> Sent | Kind | None:
         prefix = b""
         if value.startswith(_SCHEMA):
             prefix, value = self._parted(value, topic, is_new=False)
         look = _look(value, topic, prefix)
-        writers = None if look is None else self._forms.get(look)
+        writers = self._forms.get(look)
         if writers is None:
             return None
         try:
@@ -154,7 +155,7 @@ class Lane:
         raise msgspec.DecodeError("the schema half of this value has not been seen before")
 
 
-def _written_otherwise(writers: list[Writer], value: bytes, key: bytes | None, position: bytes) -> Sent | None:
+def _written_otherwise(writers: list[Writer], value: bytes, key: bytes | None, position: bytes) -> Sent | Kind | None:
     """Try all forms but the first; the one that fits comes first from then on."""
     for at, write in enumerate(writers[1:], 1):
         try:
@@ -166,12 +167,10 @@ def _written_otherwise(writers: list[Writer], value: bytes, key: bytes | None, p
     return None
 
 
-def _look(payload: bytes, topic: str, prefix: bytes) -> _Look | None:
+def _look(payload: bytes, topic: str, prefix: bytes) -> _Look:
     """Return what tells records apart at first sight: topic, schema half, or table, and the operation."""
     op = payload.rfind(b'"op":"') + 6
-    if op < 6:
-        return None
-    if topic or prefix:
-        return topic, prefix, payload[op : op + 1]
+    if topic or prefix or op < 6:
+        return topic, prefix, payload[op : op + 1] if op >= 6 else b""
     table = payload.rfind(b'"table":"')
     return topic, payload[op : op + 1], payload[table : payload.find(b'"', table + 9)]

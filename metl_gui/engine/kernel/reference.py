@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, Members, quoted
 from metl_gui.core.paths import escape, split
 from metl_gui.core.wrappers import Wrapped, unwrap
@@ -37,23 +38,27 @@ class Reference:
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
 
-    def map_record(self, raw: bytes, place: str, outcome: Outcome) -> None:
+    def map_record(self, raw: bytes, place: str, outcome: Outcome) -> Kind | None:
         """Map one record.
 
         Args:
             raw: the record exactly.
             place: its position in the file, used where the record names no other.
             outcome: where messages, fate and counts go.
+
+        Returns:
+            The kind of a record that was skipped.
         """
         found = Found(place)
         try:
-            self.map_wrapped(unwrap(raw), found, outcome)
+            return self.map_wrapped(unwrap(raw), found, outcome)
         except RecordError as error:
             where = found.schema, found.version, found.position
             outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
+            return None
 
-    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Outcome) -> None:
-        """Map one record that was taken apart.
+    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Outcome) -> Kind | None:
+        """Map one record that was taken apart; return the kind of one that was skipped.
 
         Raises:
             RecordError: it must be set aside; nothing of it was sent.
@@ -64,8 +69,9 @@ class Reference:
         change = read_wrapped(wrapped, self.known)
         if isinstance(change, Change):
             self.map_change(change, found, outcome)
-        else:
-            outcome.skip(change)
+            return None
+        outcome.skip(change)
+        return change
 
     def map_change(self, change: Change, found: Found, outcome: Outcome) -> None:
         """Map one change, whole or not at all.

@@ -84,8 +84,9 @@ def _leaf_paths(found: Members, parts: Mapping[str, Members]) -> list[Path]:
 
 
 def _kind(name: str, raw: Raw) -> Any:
-    if name == "op":
-        return Literal[text_of(raw)]
+    text = text_of(raw) if name in ("op", "status") else None
+    if text is not None and b"\\" not in bytes(raw):
+        return Literal[text]
     return None if is_null(raw) else Raw
 
 

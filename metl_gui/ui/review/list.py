@@ -132,6 +132,7 @@ class ReviewList(Surface):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (420, 600), parent)
         self._all: tuple[ReviewRow, ...] = ()
+        self._is_refreshing = False
         self.model = ReviewModel(self)
         self.box = QLineEdit()
         self.box.setPlaceholderText("Filter   schema, entity or verdict")
@@ -157,10 +158,13 @@ class ReviewList(Surface):
     def show_items(self, document: Document, items: tuple[ReviewItem, ...]) -> None:
         """Show what waits; the current item stays current while it waits, else the one in its place."""
         at = self.view.currentIndex().row()
+        current = self.current
+        self._is_refreshing = True  # rows go one by one, and those that are left are not to be looked at meanwhile
         self._all = rows_of(document, items)
         self._filter()
-        if self.model.rows and not self.view.currentIndex().isValid():
+        if self.model.rows and (current is None or not self.go_to(current.key)):
             self.go_to_row(min(max(at, 0), len(self.model.rows) - 1))
+        self._is_refreshing = False
         self.chosen.emit(self.current)
 
     @property
@@ -194,4 +198,5 @@ class ReviewList(Surface):
         self.counted.emit(len(kept))
 
     def _current_changed(self, _current: QModelIndex, _before: QModelIndex) -> None:
-        self.chosen.emit(self.current)
+        if not self._is_refreshing:
+            self.chosen.emit(self.current)

@@ -1,0 +1,154 @@
+"""The review page: cards, answers, confirming, and how it follows undo."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from metl_gui.core.blocks import Status
+from metl_gui.ui import asking
+from metl_gui.ui.review.answers import name_of
+from metl_gui.ui.review.card import LossCard
+from metl_gui.ui.window import Window
+
+
+def open_item(window: Window, with_proposal: bool) -> LossCard:
+    """Go to the first item that has a card with a proposal, or without one."""
+    window.show_page(1)
+    for item in window.project.review_items():
+        window.review.list.go_to(item.key)
+        for card in window.review.cards:
+            if (card.facts.proposal is not None) is with_proposal:
+                return card
+    raise AssertionError("the sample has no such card")
+
+
+def test_the_list_shows_one_row_for_each_decision(window: Window) -> None:
+    tester = QAbstractItemModelTester(window.review.list.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    window.show_page(1)
+    items = window.project.review_items()
+    assert len(items) == window.review.list.model.rowCount() == 2
+    assert window.head.pages[1].count == "2"
+    window.review.list.box.setText("no such schema")
+    assert window.review.list.model.rowCount() == 0
+    window.review.list.box.setText("payment smaller")
+    assert window.review.list.model.rowCount() > 0
+    del tester
+
+
+def test_accepting_a_rename_restores_the_element_and_takes_its_card_away(window: Window) -> None:
+    card = open_item(window, with_proposal=True)
+    item = window.review.item
+    assert item is not None
+    assert card.facts.proposal is not None
+    cards = len(window.review.cards)
+    QTest.keyClick(card, Qt.Key.Key_Return)
+    block = window.project.value.matrix.block(*item.key)
+    assert block is not None
+    assert len(block.elements) == len(item.block.elements) + 1
+    assert len(window.review.cards) == cards - 1
+
+
+def test_confirming_a_loss_on_the_last_card_settles_the_item(window: Window) -> None:
+    card = open_item(window, with_proposal=False)
+    item = window.review.item
+    assert item is not None
+    before = len(window.project.review_items())
+    if len(window.review.cards) > 1:
+        pytest.fail("the sample's item without proposals has one card")
+    card.loss_button.click()
+    assert len(window.project.review_items()) == before - 1
+    block = window.project.value.matrix.block(*item.key)
+    assert block is not None
+    assert block.status is Status.CONFIRMED
+
+
+def test_choosing_another_attribute_maps_it_in_place_of_the_lost_one(window: Window) -> None:
+    card = open_item(window, with_proposal=True)
+    item = window.review.item
+    assert item is not None
+    menu = card.menu_of_free()
+    chosen = card.facts.free[0]
+    menu.actions()[0].trigger()
+    block = window.project.value.matrix.block(*item.key)
+    assert block is not None
+    assert chosen.id in {element.p for element in block.elements}
+    assert card.facts.loss not in block.open_losses
+
+
+def test_confirming_with_open_cards_names_the_losses_and_asks_once(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_item(window, with_proposal=True)
+    item = window.review.item
+    assert item is not None
+    texts: list[str] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        texts.append(f"{title} {text}")
+        return "confirm"
+
+    monkeypatch.setattr(asking, "ask", reply)
+    window.review.comment.setText("nobody needs it")
+    window.review.confirm()
+    assert len(texts) == 1
+    assert all(loss.to_path in texts[0] for loss in item.losses)
+    block = window.project.value.matrix.block(*item.key)
+    assert block is not None
+    assert (block.status, block.comment) == (Status.CONFIRMED, "nobody needs it")
+
+
+def test_not_confirming_after_all_leaves_the_item_on_the_list(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_item(window, with_proposal=True)
+    monkeypatch.setattr(asking, "ask", lambda *_: "cancel")
+    state = window.project.value.state
+    window.review.confirm()
+    assert window.project.value.state == state
+
+
+def test_undo_brings_a_decision_back_to_the_list(window: Window) -> None:
+    card = open_item(window, with_proposal=False)
+    before = window.project.review_items()
+    card.loss_button.click()
+    assert window.head.undo.text().startswith("↶  Undo confirm the loss")
+    window.actions_table["undo"].trigger()
+    assert [item.key for item in window.project.review_items()] == [item.key for item in before]
+    assert window.project.redo_title is not None
+
+
+def test_later_puts_an_item_at_the_end(window: Window) -> None:
+    window.show_page(1)
+    first = window.project.review_items()[0].key
+    window.review.list.go_to(first)
+    QTest.keyClick(window.review.list.view, Qt.Key.Key_L)
+    assert window.project.review_items()[-1].key == first
+    assert window.project.review_items()[0].key != first
+
+
+def test_n_goes_to_the_next_item_and_selects_its_block_everywhere(window: Window) -> None:
+    window.show_page(1)
+    items = window.project.review_items()
+    window.review.list.go_to(items[0].key)
+    QTest.keyClick(window.review.list.view, Qt.Key.Key_N)
+    assert window.review.item is not None
+    assert window.review.item.key == items[1].key
+    assert window.selection.current.block == items[1].key
+    assert window.map.matrix.selected.block == items[1].key
+
+
+def test_a_loss_is_named_by_an_end_that_no_other_loss_has(window: Window) -> None:
+    for item in window.project.review_items():
+        names = [name_of(item.block, loss) for loss in item.losses]
+        assert len(set(names)) == len(names)
+
+
+def test_without_anything_to_decide_the_page_says_what_it_is_for(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ask", lambda *_: "confirm")
+    window.show_page(1)
+    while window.project.review_items():
+        window.review.confirm()
+    assert window.review._stack.currentIndex() == 0
+    assert window.head.pages[1].count == ""

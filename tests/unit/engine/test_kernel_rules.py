@@ -177,6 +177,14 @@ LOOKS_ALIKE = [
 ]
 
 
+WITHOUT_ROWS = [
+    b'{"ts_ms":1}',
+    b'{"status":"BEGIN","id":"7","ts_ms":1,"event_count":null,"data_collections":null}',
+    b'{"status":"END","id":"7","ts_ms":1,"event_count":1,"data_collections":[{"data_collection":"a","event_count":1}]}',
+]
+"""Records that are skipped, of which the lane learns too."""
+
+
 def carried(value: bytes, key: bytes | None) -> bytes:
     """Put an envelope into a wrapper as Kafka tools write it."""
     topic = "srv.public.u" if b'"table":"u"' in value else "srv.public.t"
@@ -202,13 +210,6 @@ hostile = st.one_of(
     mutations(st.sampled_from(LOOKS_ALIKE)).map(lambda text: b'{"schema":{"type":"struct"},"payload":' + text + b"}"),
     st.binary(max_size=60),
 )
-
-WITHOUT_ROWS = [
-    b'{"ts_ms":1}',
-    b'{"status":"BEGIN","id":"7","ts_ms":1,"event_count":null,"data_collections":null}',
-    b'{"status":"END","id":"7","ts_ms":1,"event_count":1,"data_collections":[{"data_collection":"a","event_count":1}]}',
-]
-"""Records that are skipped, of which the lane learns too."""
 
 TAUGHT = Kernel(PLAN)
 for _ in range(2):

@@ -19,6 +19,9 @@ VALUE_NAMES = ("value", "value_b64", "message")
 WRAPPER_NAMES = frozenset(
     {"topic", *VALUE_NAMES, "key", "key_b64", "headers", "partition", "offset", "timestamp", "part"}
 )
+BARE = (b'{"before":', b'{"after":', b'{"op":')
+"""How a record begins that is certainly no wrapper."""
+
 _BARE_MARKS = frozenset({"before", "after", "op", "specversion", "ddl", "tableChanges", "payload"})
 
 
@@ -53,7 +56,7 @@ def unwrap(raw: bytes) -> Wrapped:
     Raises:
         RecordError: ``malformed``.
     """
-    if is_bare(raw):
+    if raw.startswith(BARE):
         return Wrapped(raw, is_checked=False)
     text = raw.strip(b" \t\r\n")
     if text == b"null":
@@ -63,11 +66,6 @@ def unwrap(raw: bytes) -> Wrapped:
         return Wrapped(accept(text))
     found = members(raw)
     return _wrapped(found) if is_wrapper(found) else Wrapped(raw)
-
-
-def is_bare(raw: bytes) -> bool:
-    """Say whether a record is certainly a bare envelope, by its first member; cheap and never wrong."""
-    return raw.startswith((b'{"before":', b'{"after":', b'{"op":'))
 
 
 def is_wrapper(found: Members) -> bool:

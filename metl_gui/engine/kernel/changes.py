@@ -31,6 +31,8 @@ from metl_gui.core.wrappers import Wrapped, unwrap
 from metl_gui.engine.kernel.layout import ORIGIN_NAMES
 from metl_gui.errors import RecordError, SchemaError
 
+_PLACE = ("name", "schema", "db", "table", "collection")
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaHalf:
@@ -250,16 +252,18 @@ def _row(raw: Raw | None) -> Members | None:
 
 
 def _names(topic: str, source: Members, record: str) -> tuple[str, ...]:
-    parts = {
-        part: text_of(raw) for part, raw in source.items() if part in ("name", "schema", "db", "table", "collection")
-    }
+    return _names_of(topic, record, *(text_of(source.get(part)) or "" for part in _PLACE))
+
+
+@lru_cache(maxsize=4096)
+def _names_of(topic: str, record: str, *place: str) -> tuple[str, ...]:
     if topic:
         return names.of_change(topic, None, record)
+    parts = dict(zip(_PLACE, place, strict=True))
     found = names.of_change(None, parts, record)
-    if parts.get("schema") and parts.get("db"):
+    if parts["schema"] and parts["db"]:
         found += names.of_change(None, {**parts, "schema": ""}, "")
-        full = tuple(parts.get(part) for part in ("name", "db", "schema", "table"))
-        found += (".".join(part for part in full if part),)
+        found += (".".join(parts[part] for part in ("name", "db", "schema", "table") if parts[part]),)
     return found
 
 

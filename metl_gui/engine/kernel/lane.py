@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, members, quoted, text_of
-from metl_gui.core.wrappers import Wrapped, is_bare, unwrap
+from metl_gui.core.wrappers import BARE, Wrapped, unwrap
 from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn, learn_to_skip
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.reference import Found, Reference
@@ -68,13 +68,22 @@ class Lane:
             position: its place in the file as the inside of a JSON string.
         """
         try:
-            if is_bare(raw):
-                return self._write(raw, "", None, position)
+            if raw.startswith(BARE):
+                return self._write_bare(raw, position)
             if raw.startswith(b'{"topic":'):
                 return self._write_carried(raw)
             return self._write(raw, "", None, position) if raw.startswith(_SCHEMA) else None
         except _DECLINED:
             return None
+
+    def _write_bare(self, raw: bytes, position: bytes) -> Sent | Kind | None:
+        writers = self._forms.get(_look(raw, "", b""))
+        if writers is None:
+            return None
+        try:
+            return writers[0](raw, None, position)
+        except msgspec.ValidationError:
+            return _written_otherwise(writers, raw, None, position)
 
     def learn(self, raw: bytes, kind: Kind | None = None) -> None:
         """Learn the form of a record that the reference has mapped, or skipped as one of a kind."""
@@ -172,5 +181,5 @@ def _look(payload: bytes, topic: str, prefix: bytes) -> _Look:
     op = payload.rfind(b'"op":"') + 6
     if topic or prefix or op < 6:
         return topic, prefix, payload[op : op + 1] if op >= 6 else b""
-    table = payload.rfind(b'"table":"')
-    return topic, payload[op : op + 1], payload[table : payload.find(b'"', table + 9)]
+    table = payload.rfind(b'"table":"', 0, op)
+    return "", payload[op : op + 1], payload[table : payload.find(b'"', table + 9)]

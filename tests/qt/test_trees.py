@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QModelIndex
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
@@ -23,6 +23,8 @@ from metl_gui.ui.trees.query import parse
 from metl_gui.ui.window import Window
 from tests.qt.random_documents import some_document
 
+pytestmark = pytest.mark.usefixtures("qapp")
+
 
 def rows(model: TreeModel, parent: QModelIndex | None = None) -> list[str]:
     parent = parent if parent is not None else QModelIndex()
@@ -40,7 +42,7 @@ def facts(index: QModelIndex) -> RowFacts:
     return found
 
 
-def test_the_model_keeps_qts_rules_through_edits_and_their_undoing(qapp: QApplication) -> None:
+def test_the_model_keeps_qts_rules_through_edits_and_their_undoing() -> None:
     document = some_document()
     model = TreeModel(Side.EXTRACTION)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
@@ -74,7 +76,7 @@ def _fresh_rows(document: Document) -> list[str]:
     return rows(model)
 
 
-def test_the_model_keeps_qts_rules_when_it_is_filtered(qapp: QApplication) -> None:
+def test_the_model_keeps_qts_rules_when_it_is_filtered() -> None:
     model = TreeModel(Side.CDM)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.show_document(some_document())
@@ -86,14 +88,14 @@ def test_the_model_keeps_qts_rules_when_it_is_filtered(qapp: QApplication) -> No
     del tester
 
 
-def test_children_are_made_only_when_they_are_asked_for(qapp: QApplication) -> None:
+def test_children_are_made_only_when_they_are_asked_for() -> None:
     model = TreeModel(Side.EXTRACTION)
     model.show_document(some_document())
     assert model.rowCount() == 5
     assert len(model._nodes) == 6
 
 
-def test_a_filter_keeps_the_parents_of_what_passes(qapp: QApplication) -> None:
+def test_a_filter_keeps_the_parents_of_what_passes() -> None:
     model = TreeModel(Side.EXTRACTION)
     model.show_document(some_document())
     model.filter(parse("orders order"))
@@ -109,7 +111,7 @@ def test_the_search_box_names_the_prefix_it_does_not_know() -> None:
     assert query.states == ("unmapped",)
 
 
-def test_only_unmapped_attributes_pass_is_unmapped(qapp: QApplication) -> None:
+def test_only_unmapped_attributes_pass_is_unmapped() -> None:
     document = some_document()
     model = TreeModel(Side.EXTRACTION)
     model.show_document(document)
@@ -123,7 +125,7 @@ def test_only_unmapped_attributes_pass_is_unmapped(qapp: QApplication) -> None:
     assert paths == {a.path for a in newest.attributes if a.id not in mapped}
 
 
-def test_an_attribute_is_marked_as_mapped_once_an_element_is_set(qapp: QApplication) -> None:
+def test_an_attribute_is_marked_as_mapped_once_an_element_is_set() -> None:
     document = some_document()
     model = TreeModel(Side.EXTRACTION)
     model.show_document(document)

@@ -10,7 +10,7 @@ _STEP = "  "
 
 
 def indented(text: str) -> str:
-    """Break a JSON text into lines; what is no JSON comes out with the same pieces all the same."""
+    """Break one JSON value into lines."""
     parts: list[str] = []
     depth = 0
     pieces = _TOKENS.findall(text)

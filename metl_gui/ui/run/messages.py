@@ -43,6 +43,10 @@ def readable(raw: bytes) -> str:
     text = raw[:_LONGEST].decode("utf-8", "backslashreplace")
     if len(raw) > _LONGEST:
         return f"{text}\n… {len(raw) - _LONGEST:,} more bytes"
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text
     return indented(text)
 
 

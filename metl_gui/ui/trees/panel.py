@@ -78,7 +78,11 @@ class TreePanel(Surface):
         self._tell()
 
     def _changed(self, changed: Changed) -> None:
-        self.model.follow(changed)
+        self._is_following = True  # a row that goes hands its place on, which is nobody's choice
+        try:
+            self.model.follow(changed)
+        finally:
+            self._is_following = False
         self._tell()
 
     def _filter(self) -> None:

@@ -1,0 +1,97 @@
+"""Jobs: progress and ends arrive on the window's thread, cancel stops, nothing outlives the window."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from metl_gui.errors import BugError, EditError
+from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
+from metl_gui.workbench.progress import Progress, Watch
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+def test_progress_and_end_arrive_on_the_windows_thread(qtbot: QtBot) -> None:
+    jobs = Jobs()
+    seen: list[tuple[str, int]] = []
+    ends: list[Outcome[Any]] = []
+    go = threading.Event()
+
+    def task(watch: Watch) -> int:
+        go.wait(10)
+        watch.step("half", 1, 2)
+        return threading.get_ident()
+
+    def note(progress: Progress) -> None:
+        seen.append((progress.text, threading.get_ident()))
+
+    def done(outcome: Outcome[int]) -> None:
+        ends.append(outcome)
+        assert threading.get_ident() == here
+
+    here = threading.get_ident()
+    job = jobs.start("work", task, done)
+    job.progressed.connect(note)
+    with qtbot.waitSignal(job.ended, timeout=10_000):
+        go.set()
+    qtbot.waitUntil(lambda: bool(ends))
+    assert seen == [("half", here)]
+    assert ends[0].value != here
+    assert jobs.running == []
+
+
+def test_a_cancelled_job_ends_at_its_next_step(qtbot: QtBot) -> None:
+    jobs = Jobs()
+    ends: list[Outcome[Any]] = []
+    begun = threading.Event()
+
+    def task(watch: Watch) -> None:
+        begun.set()
+        while True:
+            watch.step("on and on")
+
+    job = jobs.start("endless", task, ends.append)
+    begun.wait(10)
+    job.cancel()
+    qtbot.waitUntil(lambda: bool(ends), timeout=10_000)
+    assert ends[0].is_cancelled
+
+
+def test_stopping_all_jobs_leaves_no_thread() -> None:
+    jobs = Jobs()
+
+    def task(watch: Watch) -> None:
+        while True:
+            watch.step("on and on")
+
+    jobs.start("endless", task, lambda _outcome: None)
+    jobs.stop()
+    assert not [thread for thread in threading.enumerate() if thread.name == "job: endless"]
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("jobs", [SynchronousJobs])
+def test_an_error_of_the_users_world_is_an_outcome(jobs: type[Jobs]) -> None:
+    ends: list[Outcome[Any]] = []
+
+    def task(_watch: Watch) -> None:
+        raise EditError("No.")
+
+    jobs().start("refused", task, ends.append)
+    assert isinstance(ends[0].error, EditError)
+
+
+def test_an_error_that_nobody_foresaw_is_logged_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    ends: list[Outcome[Any]] = []
+
+    def task(_watch: Watch) -> None:
+        raise ZeroDivisionError("seven")
+
+    SynchronousJobs().start("broken", task, ends.append)
+    assert isinstance(ends[0].error, BugError)
+    assert "seven" in caplog.text

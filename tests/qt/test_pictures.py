@@ -1,0 +1,59 @@
+"""Every panel is grabbed to a PNG in the test's folder, so that people can look at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+
+from metl_gui.core.nodes import Side
+from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.window import Window
+
+PANELS = {
+    "matrix": lambda w: w.map.matrix,
+    "extraction tree": lambda w: w.map.sources,
+    "cdm tree": lambda w: w.map.targets,
+    "block": lambda w: w.map.block,
+    "review list": lambda w: w.review.list,
+    "before": lambda w: w.review.before,
+    "after": lambda w: w.review.after,
+    "card": lambda w: w.review.cards[0],
+    "run setup": lambda w: w.run_page.setup,
+    "figures": lambda w: w.run_page.figures,
+    "chart": lambda w: w.run_page.chart,
+    "messages": lambda w: w.run_page.messages,
+    "head bar": lambda w: w.head,
+    "status bar": lambda w: w.status,
+    "start page": lambda w: w.start,
+}
+PAGES = {"review list": 1, "before": 1, "after": 1, "card": 1, "run setup": 2, "figures": 2, "chart": 2, "messages": 2}
+
+
+def colours(image: QImage) -> set[int]:
+    return {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel_paints_something_and_can_be_grabbed(window: Window, tmp_path: Path, name: str) -> None:
+    item = window.project.review_items()[0]
+    document, (v, w) = window.project.value, item.key
+    window.selection.choose(
+        Selected(place_of_version(document, Side.EXTRACTION, v), place_of_version(document, Side.CDM, w))
+    )
+    window.show_page(PAGES.get(name, 0))
+    panel: QWidget = PANELS[name](window)
+    path = tmp_path / f"{name}.png"
+    assert panel.grab().save(str(path))
+    assert len(colours(QImage(str(path)))) > 3
+
+
+@pytest.mark.parametrize("size", [(1600, 1000), (1280, 800), (1100, 700)])
+@pytest.mark.parametrize("page", [0, 1, 2])
+def test_the_window_keeps_its_smallest_size_on_every_page(window: Window, size: tuple[int, int], page: int) -> None:
+    window.show_page(page)
+    window.resize(*size)
+    image = window.grab().toImage()
+    assert (image.width(), image.height()) == size

@@ -1,0 +1,158 @@
+"""A run in the window: rates, messages, the whole loop on the sample with a real Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.nodes import Side
+from metl_gui.engine.report import Tally
+from metl_gui.ui import asking
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.matrix.view import Cell
+from metl_gui.ui.run.indent import indented
+from metl_gui.ui.run.messages import readable, unwrapped
+from metl_gui.ui.run.rates import Rates
+from metl_gui.ui.window import Window
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+
+
+def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
+    rates = Rates()
+    rates.add(1.0, Tally(read=100, mapped=80))
+    rates.add(3.0, Tally(read=500, mapped=480, filtered=10))
+    assert rates.line("in") == ([0.0, 1.0, 3.0], [0.0, 100.0, 200.0])
+    assert rates.latest("mapped") == 200.0
+    assert rates.latest("filtered") == 5.0
+
+
+def test_counts_that_arrive_late_are_left_out() -> None:
+    rates = Rates()
+    rates.add(2.0, Tally(read=100))
+    rates.add(1.0, Tally(read=50))
+    assert rates.line("in")[0] == [0.0, 2.0]
+
+
+def test_indenting_touches_no_digit_and_no_escape() -> None:
+    text = '{"a":1.50,"b":[-0.0,18446744073709551616],"c":"x\\u00e9\\"{,:}","d":{},"e":[]}'
+    laid_out = indented(text)
+    assert "".join(laid_out.split()) == text
+    assert '"a": 1.50,\n' in laid_out
+    assert '"d": {}' in laid_out
+
+
+def test_what_is_no_json_is_shown_all_the_same() -> None:
+    assert readable(b"\xff{") == "\\xff{"
+    assert unwrapped(b"not json") == ("", b"not json")
+
+
+def test_a_record_that_wraps_its_message_shows_the_message() -> None:
+    where, value = unwrapped(b'{"topic":"fx.t","key":null,"value":"{\\"id\\":1}"}')
+    assert (where, value) == ("fx.t", b'{"id":1}')
+
+
+def test_without_messages_a_run_says_what_to_choose(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        said.append(f"{title} {text}")
+        return "close"
+
+    monkeypatch.setattr(asking, "ask", reply)
+    window.run_page.setup.source.clear()
+    window.actions_table["run"].trigger()
+    assert said == ["Nothing to map yet. No messages are chosen.\nChoose a file or a folder under From."]
+    assert not window.spark.is_running
+
+
+def test_the_sample_offers_its_own_messages(window: Window, waiting_sample: SampleFolder) -> None:
+    assert window.run_page.setup.request.source == str(waiting_sample.messages)
+
+
+@pytest.fixture
+def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
+    """Return a window with real threads on the sample."""
+    settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
+    window = Window(settings, Jobs(), warms_up=False)
+    window.show()
+    window.show_project(Workbench.open(sample.project))
+    yield window
+    window.close()
+    window.deleteLater()
+    dressed.processEvents()
+
+
+def confirm_smaller_blocks(window: Window) -> None:
+    while window.project.review_items():
+        window.review.confirm()
+
+
+def set_one_element(window: Window) -> None:
+    document = window.project.value
+    for block in document.matrix.blocks():
+        sources = document.extraction.version(block.version).attributes
+        targets = document.cdm.version(block.entity_version).attributes
+        free_p = [a.id for a in sources if a.id not in {e.p for e in block.elements}]
+        free_q = [a.id for a in targets if a.id not in {e.q for e in block.elements}]
+        if free_p and free_q and block.elements:
+            window.map.matrix.toggle_wanted.emit(Cell(block.key, Element(free_q[0], free_p[0])))
+            return
+
+
+@pytest.mark.spark
+def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
+    threaded: Window, sample: SampleFolder, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["review", "confirm", "confirm"])
+    monkeypatch.setattr(asking, "ask", lambda *_: next(answers))
+    window = threaded
+    with qtbot.waitSignal(window.project.changed, timeout=30_000):
+        window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
+    qtbot.waitUntil(lambda: window.stack.currentWidget() is window.review, timeout=10_000)
+    assert len(window.project.review_items()) == 2
+    confirm_smaller_blocks(window)
+    assert window.project.review_items() == ()
+    ones = window.project.value.matrix.ones
+    set_one_element(window)
+    assert window.project.value.matrix.ones == ones + 1
+    outcomes: list[Outcome[object]] = []
+    window.spark.ended.connect(outcomes.append)
+    with qtbot.waitSignal(window.spark.ended, timeout=120_000):
+        window.actions_table["run"].trigger()
+        assert window.stack.currentWidget() is window.run_page
+    assert outcomes[0].error is None
+    report = window.run_page.report
+    assert report is not None
+    assert report["state"] == window.project.value.state
+    assert report["read"] == report["mapped"] + report["filtered"] + report["set_aside"] + report["skipped"]
+    assert window.run_page.figures.read.value.text() == f"{report['read']:,}"
+    shown = {row[0].words: row[1].words for row in window.run_page.by_entity.rows}
+    assert shown == {name: f"{count:,}" for name, count in report["by_entity"].items()}
+    assert window.run_page.messages.pairs
+    assert window.run_page.setup.history.count() == 1
+    window.run_page.messages.show_reason("malformed")
+    assert window.run_page.messages.pairs[0].after_title == "set aside · malformed"
+
+
+@pytest.mark.spark
+def test_a_run_that_is_stopped_ends_and_leaves_no_history(
+    threaded: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ask", lambda *_: "close")
+    window = threaded
+    outcomes: list[Outcome[object]] = []
+    window.spark.ended.connect(outcomes.append)
+    window.actions_table["run"].trigger()
+    assert window.run_page.setup.stop_button.isEnabled()
+    with qtbot.waitSignal(window.spark.ended, timeout=60_000):
+        window.actions_table["stop"].trigger()
+    assert outcomes[0].is_cancelled
+    assert window.run_page.setup.history.count() == 0
+    assert window.run_page.setup.run_button.isEnabled()

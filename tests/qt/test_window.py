@@ -1,0 +1,220 @@
+"""The window as a whole: opening, undo across openings, actions, keys, themes, start page, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QAction, QKeySequence
+
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.nodes import Side
+from metl_gui.errors import MetlError
+from metl_gui.ui import asking, main
+from metl_gui.ui import theme as themes
+from metl_gui.ui.actions import MENUS, TABLE, sheet
+from metl_gui.ui.selection import Place, Selected, still_there
+from metl_gui.ui.window import Window
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect what dialogs would say; each is answered with its last answer."""
+    said: list[str] = []
+
+    def reply(title: str, text: str, answers: list[tuple[str, str]], _parent: object = None) -> str:
+        said.append(f"{title} {text}")
+        return answers[-1][0]
+
+    monkeypatch.setattr(asking, "ask", reply)
+    return said
+
+
+def clear_one(window: Window) -> SetElements:
+    block = next(b for b in window.project.value.matrix.blocks() if b.elements)
+    edit = SetElements(block.key, zeros=(block.elements[0],))
+    assert window.project.do(edit)
+    return edit
+
+
+def test_undo_and_redo_carry_their_titles_and_survive_a_new_opening(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    first = make_window()
+    first.show_project(Workbench.open(sample.project))
+    clear_one(first)
+    ones = first.project.value.matrix.ones
+    title = first.project.undo_title
+    assert title is not None
+    assert title in first.actions_table["undo"].text()
+    first.close()
+    second = make_window()
+    second.show_project(Workbench.open(sample.project))
+    assert second.project.undo_title == title
+    second.actions_table["undo"].trigger()
+    assert second.project.value.matrix.ones == ones + 1
+    second.actions_table["redo"].trigger()
+    assert second.project.value.matrix.ones == ones
+    assert second.project.value.state == first_state(sample) + 3
+
+
+def first_state(sample: SampleFolder) -> int:
+    with Workbench.open(sample.project, for_editing=False) as workbench:
+        return workbench.document.state - 3
+
+
+def test_a_refused_edit_changes_nothing_and_says_why(window: Window, told: list[str]) -> None:
+    before = window.project.value
+    block = next(b for b in before.matrix.blocks() if len(b.elements) > 1)
+    one, other = block.elements[:2]
+    assert not window.project.do(SetElements(block.key, (type(one)(one.q, other.p),)))
+    assert window.project.value is before
+    assert "Within a block each attribute is used once." in told[0]
+
+
+def test_a_project_that_somebody_else_edits_is_opened_as_the_person_says(
+    make_window: Callable[[], Window], sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workbench.open(sample.project, who="Grace"):
+        window = make_window()
+        monkeypatch.setattr(asking, "ask", lambda *_: "read")
+        window.commands.open(sample.project)
+        assert window.project.workbench is not None
+        assert not window.project.workbench.is_for_editing
+        assert window.status.mode.text() == "read only"
+
+
+def test_a_file_that_is_no_project_is_refused_with_a_hint(
+    make_window: Callable[[], Window], tmp_path: Path, told: list[str]
+) -> None:
+    path = tmp_path / "picture.metl"
+    path.write_bytes(b"not a project at all")
+    window = make_window()
+    window.commands.open(path)
+    assert window.project.workbench is None
+    assert len(told) == 1
+    assert window.stack.currentWidget() is window.start
+
+
+def test_the_start_page_lists_recent_projects_and_greys_missing_ones(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path
+) -> None:
+    window = make_window()
+    window.settings.remember_project(tmp_path / "gone.metl")
+    window.show_project(Workbench.open(sample.project))
+    window.actions_table["close"].trigger()
+    assert window.stack.currentWidget() is window.start
+    assert [(b.text(), b.isEnabled()) for b in window.start.recent] == [("fx", True), ("gone", False)]
+
+
+def test_the_sample_opens_from_the_start_page(make_window: Callable[[], Window]) -> None:
+    window = make_window()
+    window.start.sample.click()
+    assert window.project.value.matrix.ones > 400
+    assert window.stack.currentWidget() is window.map
+
+
+def test_importing_the_waiting_version_opens_decisions_and_offers_to_go_there(
+    make_window: Callable[[], Window], sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    texts: list[str] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        texts.append(f"{title} {text}")
+        return "review"
+
+    monkeypatch.setattr(asking, "ask", reply)
+    window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
+    assert texts == ["1 version added 2 decisions wait."]
+    assert window.stack.currentWidget() is window.review
+    assert window.project.undo_title is not None
+
+
+def test_every_action_but_hints_stands_in_a_menu_and_has_a_key_of_its_own(window: Window) -> None:
+    ids = [row.id for row in TABLE]
+    assert len(set(ids)) == len(ids)
+    keys = [QKeySequence(row.shortcut).toString() for row in TABLE if row.shortcut and not row.is_hint]
+    assert len(set(keys)) == len(keys)
+    assert "" not in keys
+    assert {row.menu for row in TABLE} <= set(MENUS)
+    shown = {action.objectName() for action in window.findChildren(QAction)}
+    assert {row.id for row in TABLE if not row.is_hint} <= shown
+
+
+def test_the_sheet_of_keys_lists_every_key_of_the_table() -> None:
+    listed = {text for _, rows in sheet() for _, text in rows}
+    assert listed == {row.text for row in TABLE if row.shortcut}
+
+
+def test_without_a_project_only_what_makes_sense_can_be_done(make_window: Callable[[], Window]) -> None:
+    window = make_window()
+    enabled = {row.id for row in TABLE if not row.is_hint and window.actions_table[row.id].isEnabled()}
+    assert enabled == {row.id for row in TABLE if not row.needs_project and not row.is_hint}
+
+
+def test_the_search_box_filters_both_trees(window: Window) -> None:
+    window.head.search.setText("iban")
+    window.map.sources.filter_now("iban")
+    window.map.targets.filter_now("iban")
+    assert window.map.source_dock.line.facts.text() == "1 of 15 schemas"
+    assert window.map.target_dock.line.facts.text() == "1 of 6 entities"
+
+
+def test_switching_the_theme_dresses_everything_and_is_remembered(window: Window) -> None:
+    window.actions_table["dark"].trigger()
+    assert themes.current().dark
+    assert window.settings.theme == "dark"
+    image = window.grab().toImage()
+    assert image.pixelColor(image.width() - 5, 5).lightness() < 80
+    window.actions_table["dark"].trigger()
+    assert not themes.current().dark
+
+
+def test_removing_a_version_names_what_goes_and_forgets_its_selection(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = window.project.value.extraction.schemas()[0]
+    place = Place(schema.id, schema.version_ids[0])
+    window.selection.choose(Selected(place))
+    texts: list[str] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        texts.append(f"{title} {text}")
+        return "remove"
+
+    monkeypatch.setattr(asking, "ask", reply)
+    window.commands.remove_version()
+    assert schema.name in texts[0]
+    assert "elements go with it" in texts[0]
+    assert window.project.value.extraction.find_version(schema.version_ids[0]) is None
+    assert window.selection.current == Selected(Place(schema.id))
+
+
+def test_a_selection_keeps_what_still_exists(window: Window) -> None:
+    document = window.project.value
+    schema = document.extraction.schemas()[0]
+    gone = Selected(Place(schema.id, schema.version_ids[0], 999_999), Place(999_999))
+    assert still_there(document, gone) == Selected(Place(schema.id, schema.version_ids[0]), None)
+
+
+def test_the_program_says_that_there_is_no_display(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert main.main([]) == 1
+    assert "There is no display to open a window on." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_dialog_says_title_text_and_hint_of_an_error() -> None:
+    question = asking.Question("Gone.", "The file is gone.\nLook elsewhere.", [("close", "Close")])
+    question.buttons["close"].click()
+    assert question.answer == "close"
+    assert asking.words_of(MetlError("x"))[0] == "Something went wrong inside METL Workbench"
+    question.deleteLater()

@@ -27,7 +27,7 @@ from metl_gui.core.json_text import (
     members_unless_repeated,
     text_of,
 )
-from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.core.wrappers import Wrapped
 from metl_gui.engine.kernel.layout import ORIGIN_NAMES
 from metl_gui.errors import RecordError, SchemaError
 
@@ -86,11 +86,11 @@ class Change:
         return _key(self.key_text)
 
 
-def read(raw: bytes, known: frozenset[str]) -> Change | Kind:
-    """Read one record.
+def read_wrapped(wrapped: Wrapped, known: frozenset[str]) -> Change | Kind:
+    """Read one record that was taken apart.
 
     Args:
-        raw: the record exactly.
+        wrapped: the record.
         known: names and aliases of the schemas of the plan.
 
     Returns:
@@ -99,11 +99,6 @@ def read(raw: bytes, known: frozenset[str]) -> Change | Kind:
     Raises:
         RecordError: ``malformed`` or ``undecodable``.
     """
-    return read_wrapped(unwrap(raw), known)
-
-
-def read_wrapped(wrapped: Wrapped, known: frozenset[str]) -> Change | Kind:
-    """Read one record that was taken apart, as ``read`` does."""
     if wrapped.is_key:
         return Kind.KEY
     if wrapped.value is None:

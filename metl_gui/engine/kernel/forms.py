@@ -1,8 +1,8 @@
 """Forms: what messages that look alike have in common, so that the next one is mapped without deciding anything again.
 
-A form is learned from a record that the reference kernel has mapped. The reference is run once more on the same text
-with numbers nobody writes in place of its leaves; where they come out is where leaves go. So a form writes what the
-reference would write.
+A form is learned from a record that the reference kernel has mapped or filtered. The reference is run once more on the
+same text with numbers nobody writes in place of its leaves; where they come out is where leaves go. So a form writes
+what the reference would write.
 
 A text that a form takes has passed every check of contract.md §5: it decodes by the form's skeleton (grammar, lone
 surrogates), its length leaves no room for a repeated name (``skeletons``), and UTF-8 and nesting are looked at in its
@@ -114,9 +114,7 @@ def writer_of(form: Form) -> Writer:
         joined = join(leaves)
         if len(joined) - len(position) + fixed_bytes != len(text) or not (joined.isascii() or _is_utf8(joined)):
             return None
-        if (joined.find(b"[", 2) > 0 or b"{" in joined) and (
-            joined.count(b"{") + joined.count(b"[") > _BRACKETS_AT_EASE or list_mark in joined
-        ):
+        if (joined.find(b"[", 2) > 0 or b"{" in joined) and (list_mark in joined or not nests_little(joined)):
             return None
         if text_mark in joined or (time >= 0 and bytes(leaves[time])[-1] not in _DIGITS):
             return None
@@ -147,10 +145,15 @@ def skipper_of(skeleton: Skeleton, fixed_bytes: int, kind: Kind) -> Writer:
 
     def skip(text: bytes, _key: bytes | None, _position: bytes) -> Kind | None:
         joined = b"".join(leaves_of(decode(text), b""))
-        is_plain = joined.isascii() and joined.count(b"{") + joined.count(b"[") <= _BRACKETS_AT_EASE
+        is_plain = joined.isascii() and nests_little(joined)
         return kind if is_plain and len(joined) + fixed_bytes == len(text) else None
 
     return skip
+
+
+def nests_little(text: bytes) -> bool:
+    """Say whether a text has so few brackets that it cannot nest too deeply."""
+    return text.count(b"{") + text.count(b"[") <= _BRACKETS_AT_EASE
 
 
 def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
@@ -158,7 +161,7 @@ def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
         return () if key is None and form.key is None else None
     *leaves, _ = form.key.leaves(form.key.decode(key), b"")
     joined = b"".join(leaves)
-    is_plain = joined.isascii() and joined.count(b"{") + joined.count(b"[") <= _BRACKETS_AT_EASE
+    is_plain = joined.isascii() and nests_little(joined)
     return tuple(leaves) if is_plain and len(joined) + form.key_fixed_bytes == len(key) else None
 
 

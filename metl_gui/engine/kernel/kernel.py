@@ -67,7 +67,7 @@ class Kernel:
     def _decide(self, raw: bytes, place: str, outcome: Outcome) -> None:
         """Map a record by the reference and let the lane learn from it."""
         kind = self.reference.map_record(raw, place, outcome)
-        if self.lane and (kind is not None or outcome.fates[-1] is Fate.MAPPED):
+        if self.lane and (kind is not None or outcome.fates[-1] is not Fate.SET_ASIDE):
             self.lane.learn(raw, kind)
 
     def _map_cut(

@@ -11,8 +11,8 @@ from msgspec import Raw
 from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, members, quoted, text_of
 from metl_gui.core.wrappers import BARE, Wrapped, unwrap
-from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn, learn_to_skip
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn, learn_to_skip, nests_little
+from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.errors import RecordError
 
@@ -37,11 +37,13 @@ class _Carrier(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     partition: Raw
     offset: Raw
     timestamp: Raw
+    headers: Raw = Raw(b"")
 
 
 _carrier = msgspec.json.Decoder(_Carrier).decode
 _text = msgspec.json.Decoder(str).decode
 _CARRIER_BYTES = len(b'{"topic":,"key":,"value":,"partition":,"offset":,"timestamp":}')
+_HEADERS_BYTES = len(b',"headers":')
 _SCHEMA = b'{"schema":'
 _PAYLOAD = b',"payload":'
 
@@ -86,8 +88,10 @@ class Lane:
             return _written_otherwise(writers, raw, None, position)
 
     def learn(self, raw: bytes, kind: Kind | None = None) -> None:
-        """Learn the form of a record that the reference has mapped, or skipped as one of a kind."""
+        """Learn the form of a record that the reference has not set aside; ``kind`` is that of one it has skipped."""
         try:
+            if not raw.startswith((*BARE, _SCHEMA)):
+                _carrier(raw)
             wrapped = unwrap(raw)
             prefix, payload = self._parted(wrapped.value or b"", wrapped.topic, is_new=True)
             look = _look(payload, wrapped.topic, prefix)
@@ -107,7 +111,7 @@ class Lane:
             self.reference.map_wrapped(wrapped, found, outcome)
         except RecordError:
             return None
-        if outcome.fates != [Fate.MAPPED] or not found.version:
+        if outcome.by_skip or not found.version:
             return None
         schema = self.reference.schemas[found.schema].plan
         version = next(version for version in schema.versions if version.label == found.version)
@@ -119,6 +123,10 @@ class Lane:
         topic, numbers = bytes(carrier.topic), b"".join((carrier.partition, carrier.offset, carrier.timestamp))
         key = bytes(carrier.key)
         leaves_bytes = len(topic) + len(key) + len(carrier.value) + len(numbers)
+        if len(carrier.headers):
+            leaves_bytes += len(carrier.headers) + _HEADERS_BYTES
+            if not nests_little(bytes(carrier.headers)):
+                return None
         if _CARRIER_BYTES + leaves_bytes != len(raw) or not numbers.isdigit() or key[:1] not in (b'"', b"n"):
             return None
         name = self._topics.get(topic)

@@ -20,7 +20,7 @@ Path: TypeAlias = tuple[str, ...]
 
 ROWS = ("before", "after")
 _PARTS = (*ROWS, "source", "transaction")
-_FIXED_TEXTS = frozenset({"version", "connector", "name", "db", "schema", "table", "collection", "snapshot"})
+_FIXED_TEXTS = frozenset({"version", "connector", "name", "db", "schema", "table", "collection"})
 """Texts of a source block that stay the same from message to message."""
 
 

@@ -185,13 +185,17 @@ WITHOUT_ROWS = [
 """Records that are skipped, of which the lane learns too."""
 
 
-def carried(value: bytes, key: bytes | None) -> bytes:
-    """Put an envelope into a wrapper as Kafka tools write it."""
+def carried(value: bytes, key: bytes | None, headers: str = "") -> bytes:
+    """Put an envelope into a wrapper as Kafka tools write it; headers are JSON, empty for none."""
     topic = "srv.public.u" if b'"table":"u"' in value else "srv.public.t"
-    wrapper = {"topic": topic, "key": None if key is None else key.decode(), "value": value.decode("utf-8", "replace")}
-    return json.dumps(
-        wrapper | {"partition": 0, "offset": 5, "timestamp": 6}, separators=(",", ":"), ensure_ascii=False
-    ).encode()
+    wrapper: Tree = {
+        "topic": topic,
+        "key": None if key is None else key.decode(),
+        "value": value.decode("utf-8", "replace"),
+    }
+    wrapper |= {"partition": 0, "offset": 5, "timestamp": 6}
+    text = json.dumps(wrapper, separators=(",", ":"), ensure_ascii=False)
+    return (f'{text[:-1]},"headers":{headers}}}' if headers else text).encode()
 
 
 keys = st.one_of(
@@ -205,7 +209,7 @@ hostile = st.one_of(
     mutations(envelopes),
     mutations(st.sampled_from(LOOKS_ALIKE)),
     st.builds(carried, st.one_of(envelopes, mutations(envelopes)), keys),
-    mutations(st.builds(carried, st.sampled_from(LOOKS_ALIKE + WITHOUT_ROWS), keys)),
+    mutations(st.builds(carried, st.sampled_from(LOOKS_ALIKE + WITHOUT_ROWS), keys, st.one_of(st.just(""), values))),
     st.builds(carried, mutations(st.sampled_from(WITHOUT_ROWS)), keys),
     mutations(st.sampled_from(LOOKS_ALIKE)).map(lambda text: b'{"schema":{"type":"struct"},"payload":' + text + b"}"),
     st.binary(max_size=60),

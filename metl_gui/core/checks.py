@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from metl_gui.core.blocks import Block, Status, conflicts
-from metl_gui.core.compatibility import is_widening
+from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side, Version
 
@@ -96,16 +96,9 @@ def _types(block: Block, version: Version, entity_version: Version, place: str) 
         if source is None or target is None:
             message = "An element's end is not in the versions of its block."
             yield Problem(Severity.ERROR, "mapping.dangling", place, message, "Report this; undo the last edits.")
-        elif not is_widening(source, target) and not _reads(source.type, target.type):
+        elif not is_readable(source, target):
             message = f"{source.path} is {source.type_text}, {target.path} is {target.type_text}."
             yield Problem(Severity.NOTE, "mapping.type-differs", place, message, "Values are passed on unchanged.")
-
-
-def _reads(source: str, target: str) -> bool:
-    """Whether a JSON value of one plain type reads as the other whatever the logical types say."""
-    numbers = {"int8", "int16", "int32", "int64", "integer"}
-    reals = numbers | {"float", "double", "number"}
-    return source == target or (source in numbers and target in reals) or (source in reals and target == "number")
 
 
 def _entities(document: Document) -> Iterator[Problem]:

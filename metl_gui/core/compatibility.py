@@ -1,6 +1,6 @@
-"""Which types can be read as which others without loss.
+"""Which types can be read as which others: from version to version of one side, and from source to target.
 
-Source: dmm.md §7.3 (widening is compatible, int to string is not).
+Source: dmm.md §7.3 (widening is compatible, int to string is not) and §9 (types).
 """
 
 from __future__ import annotations
@@ -17,6 +17,16 @@ _WIDER: dict[str, tuple[str, ...]] = {
     "double": ("number",),
 }
 _OPEN = ("any", "union", "unknown", "null")
+_NUMBERS = ("number", "double", "float", "integer", "int64", "int32", "int16", "int8")
+_DECIMALS = ("org.apache.kafka.connect.data.Decimal", "io.debezium.data.VariableScaleDecimal")
+_FORMATS: dict[str, tuple[str, ...]] = {
+    "date-time": ("io.debezium.time.ZonedTimestamp", "io.debezium.time.IsoTimestamp"),
+    "date": ("io.debezium.time.IsoDate",),
+    "time": ("io.debezium.time.ZonedTime", "io.debezium.time.IsoTime"),
+    "uuid": ("io.debezium.data.Uuid",),
+    "duration": ("io.debezium.time.Interval",),
+}
+"""For formats of JSON Schema, the logical types whose values are written that way."""
 
 
 def is_widening(before: Attribute, after: Attribute) -> bool:
@@ -31,3 +41,24 @@ def is_widening(before: Attribute, after: Attribute) -> bool:
     if before.logical != after.logical:
         return False
     return before.scale is None or after.scale is None or after.scale >= before.scale
+
+
+def is_readable(source: Attribute, target: Attribute) -> bool:
+    """Whether values of a source attribute can be read as the type of the CDM attribute they go to.
+
+    A decimal reads as a number, whole numbers as any number; a text reads as a text with a format when it has no
+    logical type of its own or one that is written in that format.
+    """
+    if is_widening(source, target):
+        return True
+    if source.logical in _DECIMALS:
+        return target.type in ("number", "double", "float") or target.logical in _DECIMALS
+    if target.type in _NUMBERS:
+        return not source.logical and source.type in _NUMBERS and _is_wide_enough(source.type, target.type)
+    if source.type != target.type:
+        return False
+    return not (source.logical and target.logical) or source.logical in _FORMATS.get(target.logical, ())
+
+
+def _is_wide_enough(source: str, target: str) -> bool:
+    return source == target or target == "number" or target in _WIDER.get(source, ())

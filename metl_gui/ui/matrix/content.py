@@ -12,7 +12,7 @@ from enum import IntFlag
 import numpy as np
 
 from metl_gui.core.blocks import Block, BlockKey, Status
-from metl_gui.core.compatibility import is_widening
+from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Ints, Level, columns_of, rows_of
@@ -126,7 +126,7 @@ def _elements(block: Block, columns: Axis, rows: Axis, x: int, y: int) -> Iterab
     targets = {a.id: a for a in rows.versions[y].attributes}
     plain = {Status.UNCONFIRMED: Mark.UNCONFIRMED, Status.NEEDS_REVIEW: Mark.WAITS}.get(block.status, Mark.PLAIN)
     for element in block.elements:
-        differs = not is_widening(sources[element.p], targets[element.q])
+        differs = not is_readable(sources[element.p], targets[element.q])
         mark = plain | Mark.TYPE_DIFFERS if differs else plain
         yield columns.position[element.p], rows.position[element.q], int(mark)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from metl_gui.core.blocks import Element, conflicts
 from metl_gui.core.canonical import dusb_content, matrix_content, state_hash
 from metl_gui.core.checks import check
-from metl_gui.core.compatibility import is_widening
+from metl_gui.core.compatibility import is_readable, is_widening
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.partition import largest_permutation
 from metl_gui.core.paths import join, split
@@ -133,3 +133,25 @@ def test_widening_is_compatible_and_narrowing_is_not(
 ) -> None:
     one, other = (Attribute(1, "x", t, 1, logical, scale) for t, logical, scale in (before, after))
     assert is_widening(one, other) is widens
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "reads"),
+    [
+        (("bytes", "org.apache.kafka.connect.data.Decimal"), ("number", ""), True),
+        (("bytes", "org.apache.kafka.connect.data.Decimal"), ("string", ""), False),
+        (("string", "io.debezium.time.ZonedTimestamp"), ("string", "date-time"), True),
+        (("string", "io.debezium.data.Uuid"), ("string", "date-time"), False),
+        (("int64", "io.debezium.time.MicroTimestamp"), ("string", "date-time"), False),
+        (("int32", "io.debezium.time.Date"), ("integer", ""), False),
+        (("int32", ""), ("integer", ""), True),
+        (("double", ""), ("integer", ""), False),
+        (("string", ""), ("string", "email"), True),
+        (("boolean", ""), ("string", ""), False),
+    ],
+)
+def test_values_read_as_the_target_only_where_they_are_written_that_way(
+    source: tuple[str, str], target: tuple[str, str], reads: bool
+) -> None:
+    one, other = (Attribute(1, "x", type_, 1, logical) for type_, logical in (source, target))
+    assert is_readable(one, other) is reads

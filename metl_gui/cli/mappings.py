@@ -69,9 +69,11 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
         )
     out.result(done.as_json(), _map_lines(done))
     if done.conflicts:
+        count = f"{len(done.conflicts):,} place{'' if len(done.conflicts) == 1 else 's'}"
+        way_out = ", or take the largest 1:1 part of each block with --take-proposal" if done.has_clashes else ""
         out.note(
-            f"error: {arguments.csv} cannot be followed in {len(done.conflicts)} places; nothing was written.\n"
-            "hint: Mend the lines, or take the largest 1:1 part of each block with --take-proposal."
+            f"error: {arguments.csv} cannot be followed in {count}; nothing was written.\n"
+            f"hint: Mend the lines that are named{way_out}."
         )
         return AT_FAULT
     return DONE

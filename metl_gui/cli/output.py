@@ -42,14 +42,12 @@ class Output:
 
     def note(self, text: str) -> None:
         """Say something that is not the result, at once."""
-        self._bar.clear()
-        self._stderr.writelines(f"{printable(line)}\n" for line in text.split("\n"))
-        self._stderr.flush()
+        self._say(text.split("\n"))
 
     def error(self, error: UserError) -> None:
         """Say what is at fault and the way out; with ``--json`` also as the document on stdout."""
         head = " ".join(part for part in (error.title, error.text) if part)
-        self.note(f"error: {head}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        self._say([f"error: {head}", *([f"hint: {error.hint}"] if error.hint else [])])
         if self.as_json:
             self.result({"error": {"title": error.title, "text": error.text, "hint": error.hint}}, [])
 
@@ -75,6 +73,11 @@ class Output:
             if on_main:
                 signal.signal(signal.SIGINT, before)
             self._bar.clear()
+
+    def _say(self, lines: Sequence[str]) -> None:
+        self._bar.clear()
+        self._stderr.writelines(f"{printable(line)}\n" for line in lines)
+        self._stderr.flush()
 
     def _told(self, progress: Progress) -> None:
         self._bar.show(progress)

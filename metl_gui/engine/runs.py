@@ -82,7 +82,9 @@ class RunFolder:
             (self.path / "spec.json").write_bytes(msgspec.json.format(msgspec.json.encode(document)))
         except OSError as error:
             raise RunError(
-                "The run folder cannot be written.", f"{self.path}: {error.strerror}.", "Choose another folder."
+                "The run folder cannot be written.",
+                f"{self.path}: {error.strerror}.",
+                "Free space there or mend its permissions, or name another cache folder in XDG_CACHE_HOME.",
             ) from error
 
     def append_event(self, line: bytes) -> None:

@@ -86,29 +86,52 @@ def find(sources: Iterable[str | Path]) -> tuple[list[SourceFile], list[Refusal]
     for source in sources:
         try:
             found = list(_files(str(source), refused))
-        except (OSError, ValueError) as error:
+        except OSError as error:
             found = []
-            refused.append(Refusal(str(source), f"It cannot be read: {error}."))
+            refused.append(Refusal(str(source), str(unreadable(Path(source), error))))
+        except ValueError as error:
+            found = []
+            refused.append(Refusal(str(source), f"It is no pattern: {error}."))
         if not found and not any(refusal.source.startswith(str(source)) for refusal in refused):
-            refused.append(
-                Refusal(str(source), "It names no file. Name a file, a folder or a pattern that matches some.")
-            )
+            refused.append(Refusal(str(source), _why_nothing(str(source))))
         for file in found:
-            files.setdefault(file.path, SourceFile(file.path, _naming_path(file)))
+            if _has_text_name(file.path):
+                files.setdefault(file.path, SourceFile(file.path, _naming_path(file)))
+            else:
+                refused.append(Refusal(str(file.path), "Its name is not UTF-8. Rename the file or its folder."))
     return list(files.values()), refused
+
+
+def _why_nothing(source: str) -> str:
+    if Path(source).is_dir() and source:
+        return "The folder holds no file. Name one that holds schemas or messages."
+    if _PATTERN.search(source):
+        return "The pattern matches no file. Quote it, so that the shell does not change it, and check it."
+    return "There is no such file. Name a file, a folder or a pattern that matches some."
+
+
+def _has_text_name(path: Path) -> bool:
+    """Whether a path can be stored as text; Linux allows any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _naming_path(file: SourceFile) -> str:
     """Put the folder before a file that is called by its label alone: ``rate/1.0.0.yaml`` is a version of rate."""
     if "/" in file.relative:
         return file.relative
-    folder = file.path.resolve().parent.name
+    folder = file.path.parent.resolve().name
     below = f"{folder}/{file.relative}"
     return below if folder and of_path(below).name == folder else file.relative
 
 
 def _files(source: str, refused: list[Refusal]) -> Iterator[SourceFile]:
     path = Path(source)
+    if not source:
+        return
     if "://" in source:
         refused.append(Refusal(source, "Addresses of registries are not read yet. Name a file or a folder."))
     elif path.is_dir():

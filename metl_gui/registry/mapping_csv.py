@@ -76,6 +76,8 @@ def read(path: Path) -> MappingTable:
         SchemaError: the file cannot be read as such a table at all (encoding, header, a line beyond all size).
     """
     try:
+        if path.exists() and not path.is_file():
+            raise SchemaError(f"{path} cannot be read.", "It is not a file.", "Name the CSV that holds the mapping.")
         with path.open("rb") as file:
             return _table(path, file)
     except OSError as error:
@@ -100,7 +102,9 @@ def _table(path: Path, file: BinaryIO) -> MappingTable:
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise SchemaError(f"{path.name} is no table from line {line} on.", f"{error}.", "Mend it there.") from error
+            raise SchemaError(
+                f"{path.name} is no table from line {line} on.", _in_words(error), "Mend it there."
+            ) from error
         if fields is None:
             return MappingTable(tuple(rows), tuple(problems))
         if any(fields):
@@ -138,11 +142,27 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[str]:
         yield text
 
 
+def _in_words(error: csv.Error) -> str:
+    """Say what the parser of the standard library found, in a data owner's words."""
+    found = str(error)
+    if "unexpected end of data" in found:
+        return "A quotation mark is opened there and never closed."
+    if "new-line character" in found:
+        return "Its lines end in a way that is not known here: save the table again as CSV UTF-8."
+    if "field larger" in found:
+        return f"A field is longer than {csv.field_size_limit():,} characters."
+    if "expected after" in found:
+        return "Something follows a closing quotation mark; inside a quoted field write it twice."
+    return f"{found[:1].upper()}{found[1:].rstrip('.')}."
+
+
 def _header(path: Path, line: str, separator: str) -> list[str]:
+    if not line.strip():
+        raise SchemaError(f"{path.name} has nothing in its first line.", f"It must be {','.join(COLUMNS)}.", "Add it.")
     try:
         names = [name.strip().lower() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
     except csv.Error as error:
-        raise SchemaError(f"The header of {path.name} cannot be read.", f"{error}.", "Mend line 1.") from error
+        raise SchemaError(f"The header of {path.name} cannot be read.", _in_words(error), "Mend line 1.") from error
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         close = " ".join(filter(None, (near_names(name, names) for name in missing[:1])))

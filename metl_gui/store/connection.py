@@ -106,8 +106,11 @@ def _require_project(path: Path) -> None:
         raise not_a_project(path, "It is a folder.")
     if not path.exists():
         raise ProjectError(
-            f"There is no project file {path.name}.", f"Looked for: {path}", f"Make one with: metl new {path.name}"
+            f"There is no project file {path.name}.", f"Looked for: {path}", f"Make one with: metl new {path}"
         )
+    if not path.is_file():
+        # A pipe would be waited for without end.
+        raise not_a_project(path, "It is not a regular file.")
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
     if not header:

@@ -45,7 +45,7 @@ def damaged(path: Path, detail: str) -> ProjectError:
     """Say that a file is a project file but cannot be read as one."""
     return ProjectError(
         f"{path.name} is damaged.",
-        f"{detail.rstrip('.')}.",
+        f"{detail[:1].upper()}{detail[1:].rstrip('.')}.",
         "Copy a backup over it, or make a new project and import again.",
     )
 
@@ -62,7 +62,9 @@ def disk_full(path: Path) -> ProjectError:
 def not_a_project(path: Path, detail: str) -> ProjectError:
     """Say that a file is something else."""
     return ProjectError(
-        f"{path.name} is not a METL project file.", detail, "Choose a .metl file, or make one with: metl new PROJECT"
+        f"{path.name or path} is not a METL project file.",
+        detail,
+        "Choose a .metl file, or make one with: metl new PROJECT",
     )
 
 
@@ -81,6 +83,12 @@ def _of_sqlite(path: Path, error: sqlite3.Error) -> ProjectError:
             f"{path.name} cannot be written.",
             f"The file, its folder {path.parent} or its disk is read only.",
             "Open it read only, or copy it to a folder of your own.",
+        )
+    if code == sqlite3.SQLITE_CANTOPEN and not path.parent.exists():
+        return ProjectError(
+            f"{path.name} cannot be opened.",
+            f"There is no folder {path.parent}.",
+            "Make the folder first, or name another one.",
         )
     if code == sqlite3.SQLITE_CANTOPEN:
         return ProjectError(

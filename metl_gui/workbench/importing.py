@@ -136,7 +136,8 @@ def add_reading(
             _add(workbench, side, declaration, group, tally)
         except EditError as error:
             tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
-    watch.step("Done", total, total)
+    if total:
+        watch.step("Done", total, total)
     return ImportResult(
         workbench.document.state,
         tuple(tally.added),

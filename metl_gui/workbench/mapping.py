@@ -48,10 +48,17 @@ class MapMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conflict(Written):
-    """A line that cannot be followed, and why; line 0 when no single line is at fault."""
+    """A line that cannot be followed, and why.
+
+    Args:
+        line: counted from 1; 0 when no single line is at fault.
+        reason: in words.
+        clash: whether it breaks the 1:1 rule only, so that taking the largest 1:1 part of its block would do.
+    """
 
     line: int
     reason: str
+    clash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,11 @@ class MapResult:
     conflicts: tuple[Conflict, ...] = ()
     dropped: tuple[Conflict, ...] = ()
     is_dry_run: bool = False
+
+    @property
+    def has_clashes(self) -> bool:
+        """Whether some lines break the 1:1 rule."""
+        return any(conflict.clash for conflict in self.conflicts)
 
     @property
     def is_written(self) -> bool:
@@ -267,7 +279,7 @@ def _clashes(
             named = "; ".join(f"{_pair(element_name(document, before, o))} ({everything[o]})" for o in others)
             own = _pair(element_name(document, before, element))
             reason = f"{own} shares an end with {named} in {block}. Within a block each attribute is used once."
-            found.append(Conflict(line, reason))
+            found.append(Conflict(line, reason, clash=True))
     return tuple(found)
 
 

@@ -72,7 +72,10 @@ def list_files(source: str) -> FileListing:
     Raises:
         RunError: nothing is there, nothing matches, or a file cannot be read.
     """
-    root, paths = _matching(source)
+    try:
+        root, paths = _matching(source)
+    except OSError as error:
+        raise unreadable(source, error) from error
     kept = [path for path in paths if path == root or path.suffix.lower() not in _NOT_RECORDS]
     left_out = tuple(sorted(path.relative_to(root).as_posix() for path in set(paths) - set(kept)))
     if not kept:

@@ -66,7 +66,7 @@ def test_lines_that_are_no_element_are_told_by_their_number(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "no column schema"),
+        (b"", "nothing in its first line"),
         (b"schema,version\n", "no column schema_version"),
         (f"{HEADER},schema\n".encode(), "column schema twice"),
         (f"{HEADER}\n".encode() + b"s,1,\xff,e,2,c\n", "Line 2 .* is not UTF-8"),

@@ -119,7 +119,7 @@ def refuse_if_held(connection: sqlite3.Connection) -> None:
         raise ProjectHeldError(
             f"The project is being edited by {found}.",
             "Only one can edit at a time.",
-            "Close it there first, or open it read only, as show, check, export and run do. The window can take it over.",
+            "Close it there first, or open it read only, as show, check and run do. The window can take it over.",
         )
 
 

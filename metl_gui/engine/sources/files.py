@@ -74,9 +74,9 @@ def list_files(source: str) -> FileListing:
     """
     try:
         root, paths = _matching(source)
+        kept = [path for path in paths if path == root or _may_hold_records(path)]
     except OSError as error:
         raise unreadable(source, error) from error
-    kept = [path for path in paths if path == root or path.suffix.lower() not in _NOT_RECORDS]
     left_out = tuple(sorted(path.relative_to(root).as_posix() for path in set(paths) - set(kept)))
     if not kept:
         facts = f"{source} holds only {', '.join(left_out[:5])}." if left_out else f"{source} holds no file."
@@ -84,19 +84,28 @@ def list_files(source: str) -> FileListing:
     return FileListing(tuple(_listed(path, root) for path in sorted(kept)), left_out)
 
 
+def _may_hold_records(path: Path) -> bool:
+    """Whether a file in a folder is read: not pipes, devices and links to nothing, nor files of other kinds."""
+    return path.is_file() and path.suffix.lower() not in _NOT_RECORDS
+
+
 def _matching(source: str) -> tuple[Path, list[Path]]:
     """Return the folder that names are relative to (the file itself for a single file) and the files."""
     path = Path(source).expanduser()
+    if not source:
+        raise RunError("No source is named.", hint="Give a file, a folder or a glob.")
     if path.is_file():
         return path, [path]
     if path.is_dir():
         return path, list(_below(path))
     if glob.has_magic(source):
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - pathlib takes no absolute pattern
-        files = [file for match in found for file in ([match] if match.is_file() else _below(match))]
+        files = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
         if not files:
             raise RunError("No file matches the source.", f"{source} matches nothing.", "Check the pattern.")
         return _fixed_part(path), files
+    if path.exists():
+        raise RunError("The source is no file.", f"{path} is a pipe or a device.", "Give a file, a folder or a glob.")
     raise _missing(path)
 
 
@@ -128,8 +137,19 @@ def _missing(path: Path) -> RunError:
     return RunError("The source does not exist.", f"There is no {path}.", hint)
 
 
+def _is_text(name: str) -> bool:
+    """Whether a file name can be written down; Linux allows any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _listed(path: Path, root: Path) -> SourceFile:
     name = path.name if path == root else path.relative_to(root).as_posix()
+    if not _is_text(str(path.resolve())):
+        raise RunError("The name of a source file is not UTF-8.", f"{path} cannot be told apart.", "Rename it.")
     try:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:

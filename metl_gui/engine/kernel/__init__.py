@@ -1,5 +1,6 @@
-"""The kernel: a batch of raw records in; messages, statuses and reasons out.
+"""The kernel: batches of raw records in; messages, fates and reasons out.
 
-Runs on executors, so it imports nothing of ours but ``core`` and ``errors``. ``reference`` is the readable kernel and
-the oracle of any faster one; ``forms`` is its fast lane for records that look like one mapped before.
+Runs on executors, so it imports nothing of ours but ``core`` and ``errors``. ``kernel`` is the door that every kernel
+shares, ``plan`` what it maps by, ``outcomes`` what it returns. ``reference`` is the readable kernel and the oracle of
+any faster one; ``lane`` is its fast lane for records that look like one met before.
 """

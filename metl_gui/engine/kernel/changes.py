@@ -31,6 +31,9 @@ from metl_gui.core.wrappers import Wrapped
 from metl_gui.engine.kernel.layout import ORIGIN_NAMES
 from metl_gui.errors import RecordError, SchemaError
 
+_KEPT_BYTES = 1 << 18
+"""Schema halves larger than this are read anew each time, so that a hostile stream cannot fill the memory."""
+
 _PLACE = ("name", "schema", "db", "table", "collection")
 
 
@@ -130,13 +133,21 @@ def _change(kind: Kind, found: Members, wrapped: Wrapped, half: SchemaHalf) -> C
         change.key_text = wrapped.key
         change.position = wrapped.position
         if change.ts_ms == NULL and wrapped.timestamp:
-            change.ts_ms = wrapped.timestamp
+            change.ts_ms = _milliseconds(wrapped.timestamp)
     return change
 
 
-@lru_cache(maxsize=4096)
 def schema_half(raw: bytes) -> SchemaHalf:
     """Read the schema half of a message; what is no schema of a row says nothing."""
+    return _kept_half(raw) if len(raw) <= _KEPT_BYTES else _read_half(raw)
+
+
+@lru_cache(maxsize=1024)
+def _kept_half(raw: bytes) -> SchemaHalf:
+    return _read_half(raw)
+
+
+def _read_half(raw: bytes) -> SchemaHalf:
     try:
         schema = json.loads(raw)
         if not isinstance(schema, dict) or "type" not in schema:

@@ -159,15 +159,15 @@ class Lane:
         """Part a value into its schema half, up to the payload, and its payload."""
         if not value.startswith(_SCHEMA):
             return b"", value
-        prefixes = self._prefixes.setdefault(topic, [])
+        prefixes = self._prefixes.get(topic, [])
         for prefix in prefixes:
             if value.startswith(prefix) and value.endswith(b"}"):
                 return prefix, value[len(prefix) : -1]
-        if is_new and len(prefixes) < MOST_LESSONS:
+        if is_new and len(prefixes) < MOST_LESSONS and len(self._prefixes) < MOST_LOOKS:
             payload = bytes(members(value)["payload"])
             prefix = value[: -len(payload) - 1]
             if prefix.endswith(_PAYLOAD) and value == prefix + payload + b"}":
-                prefixes.append(prefix)
+                self._prefixes[topic] = [*prefixes, prefix]
                 return prefix, payload
         raise msgspec.DecodeError("the schema half of this value has not been seen before")
 

@@ -20,6 +20,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
@@ -150,6 +151,8 @@ def run_mapping(
         if on_event is not None:
             on_event(event)
 
+    if spark is None:
+        check_run(spec, request.spark)
     watch.step("Waiting for Spark")
     with _process(spark, request.spark) as process, _cancelling(process, watch):
         report = process.run(spec, take)

@@ -26,13 +26,13 @@ class Staging:
             raise RunError(
                 "This sink is not known.", f"{spec.sink} is neither a folder nor {NOOP}.", "Give a folder, or noop."
             )
-        self.out = None if spec.sink == NOOP else Path(spec.sink).expanduser().resolve()
-        self.errors = spec.errors_folder.expanduser().resolve()
+        self.out = None if spec.sink == NOOP else _place(Path(spec.sink))
+        self.errors = _place(spec.errors_folder)
         self.messages_partial = _partial(self.out, spec.run_id) if self.out else None
         self.errors_partial = _partial(self.errors, spec.run_id)
         if self.out and self.messages_partial and self.errors != self.out and self.errors.is_relative_to(self.out):
             self.errors_partial = self.messages_partial / self.errors.relative_to(self.out)
-        self.samples = spec.samples_folder.expanduser().resolve()
+        self.samples = _place(spec.samples_folder)
         self.samples_partial = _partial(self.samples, spec.run_id)
         self._made: list[Path] = []
 
@@ -41,6 +41,17 @@ class Staging:
 
         Raises:
             RunError: a place has data already or cannot be written.
+        """
+        self.check()
+        for folder in (self.messages_partial, self.errors_partial, self.samples_partial):
+            if folder is not None:
+                self._make(folder)
+
+    def check(self) -> None:
+        """Refuse places that cannot take the outputs; nothing is made.
+
+        Raises:
+            RunError: a place has data already, or two of them lie in each other.
         """
         if self.out and (self.out == self.errors or self.out.is_relative_to(self.errors)):
             raise RunError(
@@ -51,9 +62,6 @@ class Staging:
         for place in (self.out, self.errors, self.samples):
             if place is not None:
                 _check_free(place)
-        for folder in (self.messages_partial, self.errors_partial, self.samples_partial):
-            if folder is not None:
-                self._make(folder)
 
     def _make(self, folder: Path) -> None:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -110,6 +118,13 @@ class Staging:
         for folder in (self.errors_partial, self.messages_partial, self.samples_partial):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(path: Path) -> Path:
+    try:
+        return path.expanduser().resolve()
+    except RuntimeError as error:  # a link that leads to itself, or the home folder of somebody unknown
+        raise RunError("The output folder cannot be found.", f"{path}: {error}.", "Choose another folder.") from error
 
 
 def _partial(place: Path, run_id: str) -> Path:

@@ -77,6 +77,8 @@ def list_files(source: str) -> FileListing:
         kept = [path for path in paths if path == root or _may_hold_records(path)]
     except OSError as error:
         raise unreadable(source, error) from error
+    except RuntimeError as error:  # the home folder of somebody unknown
+        raise RunError("The source cannot be found.", f"{source}: {error}", "Write its whole path.") from error
     left_out = tuple(sorted(path.relative_to(root).as_posix() for path in set(paths) - set(kept)))
     if not kept:
         facts = f"{source} holds only {', '.join(left_out[:5])}." if left_out else f"{source} holds no file."
@@ -94,6 +96,10 @@ def _matching(source: str) -> tuple[Path, list[Path]]:
     path = Path(source).expanduser()
     if not source:
         raise RunError("No source is named.", hint="Give a file, a folder or a glob.")
+    if "://" in source:
+        raise RunError(
+            "This source cannot be read yet.", f"{source} is an address.", "Give a file, a folder or a glob."
+        )
     if path.is_file():
         return path, [path]
     if path.is_dir():
@@ -131,7 +137,7 @@ def _fixed_part(pattern: Path) -> Path:
 
 def _missing(path: Path) -> RunError:
     there = path.parent
-    names = [entry.name for entry in there.iterdir()] if there.is_dir() else []
+    names = [entry.name for entry in there.iterdir() if entry.exists()] if there.is_dir() else []
     close = difflib.get_close_matches(path.name, names, n=1)
     hint = f"Did you mean {there / close[0]}?" if close else "Give a file, a folder or a glob that exists."
     return RunError("The source does not exist.", f"There is no {path}.", hint)

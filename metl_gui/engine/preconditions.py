@@ -1,0 +1,24 @@
+"""What can be refused of a run before Spark is started, so that nobody waits for a refusal."""
+
+from __future__ import annotations
+
+from metl_gui.engine.java import find_java
+from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.session import check_target
+from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sources.files import list_files
+
+
+def check_run(spec: RunSpec, target: str) -> None:
+    """Look whether a run could start; nothing is made or changed. The run looks again when it starts.
+
+    Cost: one look at every file of the source.
+
+    Raises:
+        RunError: the Spark target, the source or a place for outputs will not do.
+        SetupError: there is no Java that is new enough.
+    """
+    check_target(target)
+    find_java()
+    list_files(spec.source)
+    Staging(spec).check()

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Self, TypeVar
 
 import msgspec
 
@@ -39,14 +39,16 @@ from metl_gui.engine.events import (
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec
 from metl_gui.engine.sinks.staging import Staging
-from metl_gui.errors import RunCancelled, RunError
+from metl_gui.errors import BugError, RunCancelled, RunError
 
 EventSink = Callable[[EngineEvent], None]
+_Value = TypeVar("_Value")
 
 CANCEL_SECONDS = 0.8
 """How long a run may take to stop by itself before its process is ended."""
 
 STOP_SECONDS = 5.0
+_LOOK_SECONDS = 0.05
 LOW_PRIORITY = 10
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,8 +105,7 @@ class SparkProcess:
             SetupError: it does not start.
             RunError: the process died, or the time is over.
         """
-        link = self.start()._link
-        assert link is not None  # noqa: S101 - start() makes it
+        link = _certain(self.start()._link)
         link.decided.wait(timeout)
         if link.refusal is not None:
             raise failure(link.refusal)
@@ -127,10 +128,9 @@ class SparkProcess:
             raise RunError("A run is going on already.", "One Spark session does one run at a time.", "Stop it first.")
         try:
             self._cancel_at, self._run_id = None, spec.run_id
-            link = self.start()._link
-            assert link is not None  # noqa: S101 - start() makes it
-            link.send(StartRun(spec))
-            return self._follow(link, spec, on_event or (lambda _event: None))
+            take = on_event or (lambda _event: None)
+            report = self._attempt(spec, take, is_last=False)
+            return report if report is not None else _certain(self._attempt(spec, take, is_last=True))
         finally:
             self._run_id = ""
             self._running.release()
@@ -155,16 +155,24 @@ class SparkProcess:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _follow(self, link: _Link, spec: RunSpec, on_event: EventSink) -> RunReport:
+    def _attempt(self, spec: RunSpec, on_event: EventSink, *, is_last: bool) -> RunReport | None:
+        """Run in the process that is there; None when it died before it had begun, as after the loss of its JVM."""
+        link = _certain(self.start()._link)
+        link.send(StartRun(spec))
         started = time.monotonic()
+        is_begun = is_last
         while True:
-            event = link.next_event(0.05)
+            event = link.next_event(_LOOK_SECONDS)
             if event is None and self._cancel_at is not None and time.monotonic() > self._cancel_at:
                 link.kill()
                 event = RunStopped(spec.run_id, round(time.monotonic() - started, 3))
             elif event is None and not link.is_alive:
-                event = link.next_event(0) or link.failed_run(spec.run_id)
+                event = link.next_event(0)
+                if event is None and not is_begun and not link.refusal:
+                    return None
+                event = event or link.failed_run(spec.run_id)
             if event is not None:
+                is_begun = True
                 if not link.is_alive:
                     Staging(spec).discard()
                 on_event(event)
@@ -184,7 +192,7 @@ class _Link:
 
     def __init__(self, target: str, priority: int, on_event: EventSink | None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="metl-spark-"))
-        self.log = self.folder.with_suffix(".log")
+        self.log = self.folder / "host.log"
         self.on_event = on_event
         self.ready = threading.Event()
         self.decided = threading.Event()
@@ -247,10 +255,11 @@ class _Link:
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
         self._reader.join()
         _pipe(self.process.stdout).close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.log.unlink(missing_ok=True)
 
     def _read(self) -> None:
         for line in _pipe(self.process.stdout):
@@ -282,5 +291,11 @@ class _Link:
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    assert stream is not None  # noqa: S101 - Popen was given PIPE
-    return stream
+    return _certain(stream)
+
+
+def _certain(value: _Value | None) -> _Value:
+    """Return what the order of calls promises to be there."""
+    if value is None:
+        raise BugError("the Spark process was used before it was started")
+    return value

@@ -107,7 +107,7 @@ class Execution:
             rows = source.load().mapInArrow(mapping_task(order, plan), SCHEMA).collect()
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
-            if not self.runtime.is_alive:
+            if self.runtime.has_died():
                 raise jvm_died() from error
             raise run_error(error) from error
         finally:

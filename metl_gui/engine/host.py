@@ -6,9 +6,11 @@ Started by ``client`` as ``python -m metl_gui.engine.host TARGET FOLDER PRIORITY
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -29,13 +31,16 @@ from metl_gui.engine.events import (
     SessionStarting,
     encode_event,
 )
-from metl_gui.engine.execution import Execution
+from metl_gui.engine.execution import Execution, jvm_died
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.session import SparkRuntime, check_target
 from metl_gui.errors import RunCancelled, SetupError, UserError
 
 _log = logging.getLogger(__name__)
+
+_LAST_WORDS_SECONDS = 2.0
+"""How long a run may take to notice by itself that the JVM is gone."""
 
 
 class ActiveRun:
@@ -50,6 +55,7 @@ class ActiveRun:
         self.started = time.monotonic()
         self.is_cancelled = threading.Event()
         self.is_over = threading.Event()
+        self.is_told = threading.Event()
 
 
 class Host:
@@ -69,6 +75,7 @@ class Host:
         self.refusal: SessionFailed | None = None
         self.is_decided = threading.Event()
         self.active: ActiveRun | None = None
+        self.is_ending = threading.Event()
         self._writing = threading.Lock()
 
     def serve(self, commands: BinaryIO) -> None:
@@ -83,12 +90,17 @@ class Host:
                 case CancelRun(run_id=run_id):
                     self._cancel(run_id)
 
-    def end(self) -> None:
-        """Take the JVM down."""
+    def quit(self) -> None:
+        """Take the JVM down and end this process."""
+        self.is_ending.set()
         if self.active is not None:
             self.active.is_cancelled.set()
         if self.runtime is not None:
             self.runtime.end()
+        _end_children()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        # Threads that wait for a JVM which is gone must not keep the process.
+        os._exit(0)
 
     def emit(self, event: EngineEvent) -> None:
         """Send an event; those of a run are also kept in its folder."""
@@ -114,8 +126,22 @@ class Host:
             self._refuse(SetupError("Spark does not start.", str(error)[:500], "Run `metl doctor`."))
         finally:
             self.is_decided.set()
-        if self.runtime is not None and self.active is None:
-            self._warm_up(self.runtime)
+        if self.runtime is not None:
+            threading.Thread(target=self._watch_jvm, args=(self.runtime,), name="jvm", daemon=True).start()
+            if self.active is None:
+                self._warm_up(self.runtime)
+
+    def _watch_jvm(self, runtime: SparkRuntime) -> None:
+        """End this process when its JVM has ended by itself; the client starts a new one for its next run."""
+        runtime.wait()
+        if self.is_ending.is_set():
+            return
+        _log.error("Spark's Java process ended by itself")
+        active = self.active
+        if active is not None and not active.is_told.wait(_LAST_WORDS_SECONDS):
+            error = jvm_died()
+            self.emit(RunFailed(active.spec.run_id, error.title, error.text, error.hint))
+        self.quit()
 
     def _warm_up(self, runtime: SparkRuntime) -> None:
         try:
@@ -131,11 +157,15 @@ class Host:
         while not self.is_decided.wait(0.05):
             if active.is_cancelled.is_set():
                 break
+        if self.runtime is not None and not self.runtime.is_alive:
+            return  # this process is about to end, and the client begins again with another
         event = self._outcome(active)
         active.is_over.set()
-        self.active = None
+        if self.active is active:
+            self.active = None
         self._keep(active.spec, event)
         self.emit(event)
+        active.is_told.set()
 
     def _outcome(self, active: ActiveRun) -> RunFinished | RunFailed | RunStopped:
         run_id = active.spec.run_id
@@ -183,6 +213,15 @@ class Host:
             threading.Thread(target=self.runtime.cancel_until, args=arguments, name="cancel", daemon=True).start()
 
 
+def _end_children() -> None:
+    """End what is left: a JVM that is still starting looks at no pipe and would stay for ever."""
+    for list_ in Path("/proc/self/task").glob("*/children"):
+        for child in map(int, list_.read_text().split()):
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+
 def main(arguments: list[str]) -> None:
     """Serve one client until it closes the pipe."""
     target, folder, priority = arguments[0], Path(arguments[1]), int(arguments[2])
@@ -196,10 +235,7 @@ def main(arguments: list[str]) -> None:
     try:
         host.serve(sys.stdin.buffer)
     finally:
-        host.end()
-        shutil.rmtree(folder, ignore_errors=True)
-        # Threads that wait for a JVM which is gone must not keep the process.
-        os._exit(0)
+        host.quit()
 
 
 if __name__ == "__main__":

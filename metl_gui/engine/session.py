@@ -37,6 +37,7 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 """
 _STOP_SECONDS = 3.0
+_BREAK_SECONDS = 0.3
 
 
 def check_target(target: str) -> None:
@@ -98,6 +99,16 @@ class SparkRuntime:
     def is_alive(self) -> bool:
         """Whether the JVM is there."""
         return self._jvm.poll() is None
+
+    def has_died(self) -> bool:
+        """Say whether the JVM is gone; its connections break a moment before its process ends."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._jvm.wait(_BREAK_SECONDS)
+        return not self.is_alive
+
+    def wait(self) -> None:
+        """Wait until the JVM ends."""
+        self._jvm.wait()
 
     def begin_group(self, run_id: str) -> None:
         """Put what this thread runs from now on into a group that can be cancelled."""

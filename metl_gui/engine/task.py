@@ -103,7 +103,7 @@ class Task:
         self.order = order
         self.kernel = kernel
         self.tally = Tally()
-        self.parts = JsonlParts(f"part-{number:06d}-{attempt}")
+        self.parts = JsonlParts(f"part-{number:06d}-{attempt}", (order.samples,))
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
 

@@ -5,6 +5,7 @@ Parts carry the task and its attempt in their names, so a second attempt never t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 _FLUSH_BYTES = 8 << 20
@@ -15,11 +16,13 @@ class JsonlParts:
 
     Args:
         name: the name of the parts, without suffix.
+        made: folders that are there already; when they are gone, the run was cancelled and they must not come back.
 
     Files are opened only to append what has gathered, so any number of folders needs one open file.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, made: Collection[Path] = ()) -> None:
+        self.made = made
         self.name = f"{name}.jsonl"
         self._written: dict[Path, None] = {}
         self._waiting: dict[Path, list[bytes]] = {}
@@ -41,8 +44,8 @@ class JsonlParts:
         for folder, lines in self._waiting.items():
             path = folder / self.name
             if path not in self._written:
-                # Not the parents: when the run was cancelled its folder is gone and must not come back.
-                folder.mkdir(exist_ok=True)
+                if folder not in self.made:
+                    folder.mkdir(exist_ok=True)
                 self._written[path] = None
             with path.open("ab") as file:
                 file.write(b"\n".join(lines) + b"\n")

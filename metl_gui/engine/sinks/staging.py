@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -116,8 +117,12 @@ class Staging:
 
     def _remove_partials(self) -> None:
         for folder in (self.errors_partial, self.messages_partial, self.samples_partial):
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+            if folder is not None and folder.is_dir():
+                # Under another name first, so that tasks which still write find no place to do so.
+                doomed = folder.with_suffix(".discarded")
+                with contextlib.suppress(OSError):
+                    folder.rename(doomed)
+                shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _place(path: Path) -> Path:

@@ -1,0 +1,252 @@
+"""How the Spark process lives and dies: killed, hung, without Java, with a master that is not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
+from metl_gui.engine.java import find_java
+from metl_gui.errors import RunCancelled, RunError, SetupError
+from tests.spark.conftest import SpecOf, order_record
+
+_LONG = 400_000
+_CANCEL_BOUND_SECONDS = 1.0
+
+
+@pytest.fixture
+def own_spark() -> Iterator[SparkProcess]:
+    """A Spark process of the test's own, to be killed."""
+    with SparkProcess("local[2]") as process:
+        yield process
+
+
+@pytest.fixture
+def long_source(tmp_path: Path) -> Path:
+    path = tmp_path / "source.jsonl"
+    path.write_bytes(b"".join(order_record(n) + b"\n" for n in range(_LONG)))
+    return path
+
+
+def _children(process_id: int) -> list[int]:
+    """Every process below one, read from /proc."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == process_id:
+                found += [int(entry.name), *_children(int(entry.name))]
+    return found
+
+
+def _is_running(process_id: int) -> bool:
+    try:
+        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _wait_until_gone(process_ids: list[int], seconds: float = 20) -> list[int]:
+    end = time.monotonic() + seconds
+    while (left := [i for i in process_ids if _is_running(i)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def _java_of(spark: SparkProcess) -> int:
+    return next(i for i in _children(_id_of(spark)) if Path(f"/proc/{i}/exe").resolve().name == "java")
+
+
+def _once_records_flow(act: Callable[[], None], events: list[EngineEvent]) -> Callable[[EngineEvent], None]:
+    """Make an event sink that acts when the first records have been read."""
+    is_done: list[bool] = []
+
+    def take(event: EngineEvent) -> None:
+        events.append(event)
+        if isinstance(event, RunProgressed) and event.tally.read and not is_done:
+            is_done.append(True)
+            act()
+
+    return take
+
+
+def _outputs(folder: Path) -> list[str]:
+    """What a run left beside its source and its own record."""
+    record = {"source.jsonl", "run", "run/spec.json", "run/events.jsonl"}
+    return sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*")} - record)
+
+
+def _id_of(spark: SparkProcess) -> int:
+    assert spark.process_id is not None
+    return spark.process_id
+
+
+def test_a_jvm_that_dies_fails_the_run_in_words_and_the_next_run_has_a_new_one(
+    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+) -> None:
+    own_spark.wait_until_ready()
+    events: list[EngineEvent] = []
+    kill = _once_records_flow(lambda: os.kill(_java_of(own_spark), signal.SIGKILL), events)
+    with pytest.raises(RunError) as caught:
+        own_spark.run(spec_of(long_source), kill)
+    assert "memory" in caught.value.hint
+    assert isinstance(events[-1], RunFailed)
+    assert _outputs(tmp_path) == []
+    assert own_spark.run(spec_of(long_source, limit=5)).read == 5
+
+
+def test_a_killed_host_fails_the_run_in_words_takes_its_jvm_along_and_the_next_run_has_a_new_one(
+    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+) -> None:
+    own_spark.wait_until_ready()
+    below = _children(_id_of(own_spark))
+    kill = _once_records_flow(lambda: os.kill(_id_of(own_spark), signal.SIGKILL), [])
+    with pytest.raises(RunError) as caught:
+        own_spark.run(spec_of(long_source), kill)
+    assert caught.value.hint
+    assert _wait_until_gone(below) == []
+    assert _outputs(tmp_path) == []
+    assert own_spark.run(spec_of(long_source, limit=5)).read == 5
+
+
+def test_a_hung_host_does_not_keep_cancel_waiting(
+    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+) -> None:
+    own_spark.wait_until_ready()
+    everything = [_id_of(own_spark), *_children(_id_of(own_spark))]
+    asked: list[float] = []
+    events: list[EngineEvent] = []
+
+    def hang_and_cancel() -> None:
+        os.kill(_id_of(own_spark), signal.SIGSTOP)
+        asked.append(time.monotonic())
+        own_spark.cancel()
+
+    with pytest.raises(RunCancelled):
+        own_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, events))
+    assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
+    assert isinstance(events[-1], RunStopped)
+    assert _wait_until_gone(everything) == []
+    assert _outputs(tmp_path) == []
+
+
+def test_cancel_while_the_session_still_starts_answers_within_a_second(
+    own_spark: SparkProcess, spec_of: SpecOf, long_source: Path
+) -> None:
+    asked: list[float] = []
+
+    def cancel() -> None:
+        asked.append(time.monotonic())
+        own_spark.cancel()
+
+    threading.Timer(0.3, cancel).start()
+    with pytest.raises(RunCancelled):
+        own_spark.run(spec_of(long_source))
+    assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
+
+
+def test_stop_leaves_no_process_and_no_folder(spec_of: SpecOf, long_source: Path) -> None:
+    spark = SparkProcess("local[1]").start()
+    spark.run(spec_of(long_source, limit=5))
+    everything, folder = [_id_of(spark), *_children(_id_of(spark))], spark.folder
+    assert folder is not None
+    assert folder.is_dir()
+    spark.stop()
+    assert _wait_until_gone(everything, 2) == []
+    assert not folder.exists()
+
+
+def test_stop_while_the_session_still_starts_leaves_no_process_and_no_folder() -> None:
+    spark = SparkProcess("local[1]").start()
+    end = time.monotonic() + 20
+    while not (below := _children(_id_of(spark))) and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(0.5)  # Java's own start, in which it listens to nobody
+    everything, folder = [_id_of(spark), *below], spark.folder
+    assert below
+    spark.stop()
+    assert _wait_until_gone(everything, 2) == []
+    assert folder is not None
+    assert not folder.exists()
+
+
+def test_a_client_that_is_killed_takes_everything_along() -> None:
+    script = (
+        "from metl_gui.engine.client import SparkProcess\n"
+        "spark = SparkProcess('local[1]').start()\n"
+        "spark.wait_until_ready()\n"
+        "print(spark.folder, flush=True)\n"
+        "import time\n"
+        "time.sleep(600)\n"
+    )
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", script], cwd=root, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout is not None
+        folder = Path(client.stdout.readline().strip())
+        below = _children(client.pid)
+        assert len(below) >= 2
+        client.kill()
+    assert _wait_until_gone(below) == []
+    assert not folder.exists()
+
+
+@pytest.fixture
+def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
+    monkeypatch.setenv("METL_JVM_FOLDER", str(tmp_path / "nothing"))
+
+
+@pytest.mark.usefixtures("no_java")
+def test_a_computer_without_java_is_told_what_to_do(spec_of: SpecOf, tmp_path: Path) -> None:
+    heard: list[EngineEvent] = []
+    with SparkProcess(on_event=heard.append) as spark, pytest.raises(SetupError, match="Java 17") as caught:
+        spark.run(spec_of(tmp_path))
+    assert "metl doctor --fix" in caught.value.hint
+    assert isinstance(heard[-1], SessionFailed)
+
+
+@pytest.mark.usefixtures("no_java")
+def test_a_java_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "jdk-11" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    (tmp_path / "jdk-11" / "release").write_text('JAVA_VERSION="11.0.2"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk-11"))
+    with pytest.raises(SetupError, match="Java 11"):
+        find_java()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (f"spark://127.0.0.1:{_free_port()}", "does not answer"),
+        ("sc://127.0.0.1:15002", "Connect"),
+        ("yarn-of-another-time", "not known"),
+    ],
+)
+def test_a_target_that_cannot_be_served_fails_the_run_in_words(
+    spec_of: SpecOf, tmp_path: Path, target: str, said: str
+) -> None:
+    with SparkProcess(target) as spark, pytest.raises(RunError) as caught:
+        spark.run(spec_of(tmp_path))
+    assert said in caught.value.title
+    assert "local[*]" in caught.value.hint

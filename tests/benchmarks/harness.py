@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-ROUNDS = 7
-QUICK_ROUNDS = 3
+ROUNDS = 9
+QUICK_ROUNDS = 7
+"""Pairs of a benchmark; never fewer than seven (contract.md §6), a quick one makes its work smaller instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Case:
         ours, baseline: medians in ``unit``; the baseline is ``None`` where there is nothing to compare with.
         unit: of both, and of the target of a case without a baseline.
         target: least ratio, or without a baseline the bound in ``unit``; ``None`` where the figure is only reported.
+        ratio: median of the ratios of the pairs, ``None`` without a baseline; better when larger.
         low, high: quartiles of the ratio, or of ours without a baseline.
-        is_rate: larger figures of ``unit`` are better.
         note: what the case did, with its size.
     """
 
@@ -35,24 +36,17 @@ class Case:
     baseline: float | None
     unit: str
     target: float | None = None
+    ratio: float | None = None
     low: float = 0.0
     high: float = 0.0
-    is_rate: bool = False
     note: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        """How much better ours is: always better when larger."""
-        if not self.baseline or not self.ours:
-            return None
-        return self.ours / self.baseline if self.is_rate else self.baseline / self.ours
 
     @property
     def meets(self) -> bool | None:
         """Whether the target is met: it is missed when the whole spread lies below it."""
         if self.target is None:
             return None
-        if self.baseline is not None or self.is_rate:
+        if self.baseline is not None:
             return self.high >= self.target
         return self.low <= self.target
 
@@ -95,9 +89,9 @@ def paired(
     """
     ours(), baseline()
     pairs = [(seconds(ours), seconds(baseline)) for _ in range(rounds)]
-    low, high = quartiles([b / o for o, b in pairs])
+    ratios = [b / o for o, b in pairs]
     mine, theirs = (statistics.median(times) * per for times in zip(*pairs, strict=True))
-    return Case(case, mine, theirs, unit, target, low, high, note=note)
+    return Case(case, mine, theirs, unit, target, statistics.median(ratios), *quartiles(ratios), note=note)
 
 
 def single(
@@ -113,12 +107,12 @@ def single(
     """Time one callable that has no baseline."""
     times = [seconds(ours) * per for _ in range(rounds)]
     low, high = quartiles(times)
-    return Case(case, statistics.median(times), None, unit, target, low, high, note=note)
+    return Case(case, statistics.median(times), None, unit, target, None, low, high, note=note)
 
 
 def figure(case: str, value: float, *, unit: str, target: float | None = None, note: str = "") -> Case:
     """Report one measured figure of which smaller is better."""
-    return Case(case, value, None, unit, target, value, value, note=note)
+    return Case(case, value, None, unit, target, None, value, value, note=note)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -130,9 +124,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def quartiles(values: list[float]) -> tuple[float, float]:
-    """Lower and upper quartile; of fewer than four values the ends."""
-    if len(values) < 4:
-        return min(values), max(values)
+    """Lower and upper quartile."""
     low, _, high = statistics.quantiles(values, n=4)
     return low, high
 

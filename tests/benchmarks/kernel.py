@@ -22,7 +22,7 @@ from metl_gui.core.declarations import fingerprint
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from tests.benchmarks.harness import ROUNDS, Case, paired
+from tests.benchmarks.harness import Case, paired
 
 _MESSAGES = 20_000
 _QUICK_MESSAGES = 4_000
@@ -45,7 +45,6 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     """Measure bare envelopes with the target, and two other ways they come without one."""
     dice = random.Random(7)
     count = _QUICK_MESSAGES if quick else _MESSAGES
-    rounds = max(rounds, ROUNDS)
     kinds: tuple[tuple[str, Callable[[_Event], bytes], float | None], ...] = (
         ("envelopes", lambda event: event.envelope, _TARGET),
         ("envelopes in wrappers", _wrapped, None),

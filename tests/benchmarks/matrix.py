@@ -52,7 +52,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         yield _edit(subject, DESIGN, small, rounds)
         yield _compared(subject, small, large, rounds)
     yield from _memory(STRETCH, large, held)
-    yield from _whole(STRETCH, large, min(rounds, 3))
+    yield from _whole(STRETCH, large, rounds)
 
 
 def _add_version(document: Document) -> Edit:

@@ -20,7 +20,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         low, high = quartiles(times)
         name = f"metl {' '.join(arguments)}"
         note = "user and system time" + (", few rounds" if quick else "")
-        yield Case(name, statistics.median(times), None, "s CPU", TARGET_SECONDS, low, high, note=note)
+        yield Case(name, statistics.median(times), None, "s CPU", TARGET_SECONDS, low=low, high=high, note=note)
 
 
 def cpu_seconds(command: list[str]) -> float:

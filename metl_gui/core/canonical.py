@@ -19,11 +19,16 @@ Content = dict[str, Any]
 
 
 def state_hash(document: Document) -> str:
-    """Hash a whole state: 64 hexadecimal digits, equal for equal trees, settings, blocks and statuses."""
-    content = {"trees": trees_content(document), "settings": settings_content(document)}
+    """Hash a whole state: 64 hexadecimal digits, equal for equal trees, settings, blocks and statuses.
+
+    The order of attributes does not count, as it is no part of a version's identity; nor do null blocks that nobody
+    must decide on, as they say nothing that their absence does not.
+    """
+    content = {"trees": _unordered(trees_content(document)), "settings": settings_content(document)}
+    known = [b for b in document.matrix.blocks() if b.elements or b.status is Status.NEEDS_REVIEW]
     blocks = [
         _block_content(document, block) | {"elements": _elements_content(document, block)}
-        for block in _ordered(document, list(document.matrix.blocks()))
+        for block in _ordered(document, known)
     ]
     text = json.dumps(content | {"blocks": blocks}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -91,6 +96,14 @@ def _head(document: Document, format_: str) -> Content:
 
 def _tail(document: Document) -> Content:
     return {"settings": settings_content(document), "trees": trees_content(document)}
+
+
+def _unordered(trees: Content) -> Content:
+    """Sort the attributes of every version by path."""
+    for nodes in trees.values():
+        for version in (version for node in nodes for version in node["versions"]):
+            version["attributes"].sort(key=lambda attribute: attribute["path"])
+    return trees
 
 
 def _by_name(document: Document, side: Side) -> list[Schema]:

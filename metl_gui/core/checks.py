@@ -81,7 +81,8 @@ def _block(document: Document, block: Block) -> Iterator[Problem]:
         message = f"The block maps to version {entity_version.label}, which is not the newest of {entity.name}."
         yield Problem(Severity.ERROR, "mapping.not-newest", place, message, "Map to the newest version.")
     if block.status is Status.NEEDS_REVIEW:
-        message = f"{len(block.open_losses)} lost elements wait for a decision."
+        count = len(block.open_losses)
+        message = f"{count} lost elements wait for a decision." if count else "The block waits for a decision."
         yield Problem(Severity.WARNING, "mapping.needs-review", place, message, "See metl review --list.")
     if block.status is Status.UNCONFIRMED:
         yield Problem(Severity.NOTE, "mapping.unconfirmed", place, "Nobody has confirmed this block.", "Confirm it.")

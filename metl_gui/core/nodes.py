@@ -110,6 +110,11 @@ class Schema:
     settings: tuple[tuple[str, str], ...] = ()
     succeeds: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name it answers to."""
+        return frozenset((self.name, *self.aliases))
+
     def setting(self, name: str, default: str = "") -> str:
         """Return one setting, or the default when it was never set."""
         return next((value for key, value in self.settings if key == name), default)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
 from metl_gui.core.compatibility import is_widening
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.nodes import Attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,6 @@ def _items(document: Document, keys: Iterable[BlockKey]) -> Iterator[ReviewItem]
         yield _item(document, key, sinces, later)
 
 
-def new_attributes(document: Document, version: Version) -> tuple[str, ...]:
-    """List the paths whose lineage no earlier version of the schema had."""
-    ids = document.extraction.schema(version.schema_id).version_ids
-    earlier = ids[: ids.index(version.id)]
-    if not earlier:
-        return ()
-    known = {a.lineage for id_ in earlier for a in document.extraction.version(id_).attributes}
-    return tuple(a.path for a in version.attributes if a.lineage not in known)
-
-
 def type_changes(document: Document, block: Block) -> tuple[TypeChange, ...]:
     """List the mapped attributes whose type differs from the block that this one came from."""
     if block.came_from is None:
@@ -113,7 +103,10 @@ def type_changes(document: Document, block: Block) -> tuple[TypeChange, ...]:
 
 
 def _type_change(before: Attribute, after: Attribute) -> TypeChange:
-    return TypeChange(after.path, before.type_text, after.type_text, is_widening(before, after))
+    old, new = before.type_text, after.type_text
+    if old == new:  # two makers' types of one name, such as the Date of Connect and of Debezium
+        old, new = (f"{a.type} {a.logical}".rstrip() for a in (before, after))
+    return TypeChange(after.path, old, new, is_widening(before, after))
 
 
 def _item(document: Document, key: BlockKey, sinces: set[int], later: set[BlockKey]) -> ReviewItem:
@@ -124,7 +117,7 @@ def _item(document: Document, key: BlockKey, sinces: set[int], later: set[BlockK
         tuple(sorted(sinces)),
         tuple(loss for loss in block.open_losses if loss.since in sinces),
         tuple(sorted(later, key=lambda k: _place(document, k[0]))),
-        new_attributes(document, document.extraction.version(key[0])),
+        tuple(a.path for a in document.extraction.new_attributes(document.extraction.version(key[0]))),
         type_changes(document, block),
     )
 

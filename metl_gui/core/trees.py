@@ -211,8 +211,11 @@ class TreeView:
 
     def named(self, name: str) -> Schema | None:
         """Find a schema or entity by name or alias."""
-        id_ = self._names.get(name) if name in self._names else self.base.names.get(name)
+        id_ = self._id_named(name)
         return None if id_ is None else self.find_schema(id_)
+
+    def _id_named(self, name: str) -> int | None:
+        return self._names.get(name) if name in self._names else self.base.names.get(name)
 
     def versions(self, schema_id: int) -> tuple[Version, ...]:
         """Return all versions of a schema, oldest first."""
@@ -232,6 +235,13 @@ class TreeView:
         ids = self.schema(version.schema_id).version_ids
         at = ids.index(version.id)
         return self.version(ids[at - 1]) if at else None
+
+    def new_attributes(self, version: Version) -> tuple[Attribute, ...]:
+        """Return the attributes whose lineage no earlier version of the schema had; none of a first version."""
+        ids = self.schema(version.schema_id).version_ids
+        earlier = ids[: ids.index(version.id)]
+        known = {a.lineage for id_ in earlier for a in self.version(id_).attributes}
+        return tuple(a for a in version.attributes if a.lineage not in known) if earlier else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +289,11 @@ class TreeDraft(TreeView):
     def put_schema(self, id_: int, schema: Schema | None) -> None:
         """Set a schema or entity, or remove it with ``None``."""
         before = self.find_schema(id_)
-        names_before = {before.name, *before.aliases} if before else set()
-        names_after = {schema.name, *schema.aliases} if schema else set()
+        names_before = before.names if before else frozenset()
+        names_after = schema.names if schema else frozenset()
         for name in names_before - names_after:
-            self._open_names[name] = None
+            if self._id_named(name) == id_:
+                self._open_names[name] = None
         for name in names_after - names_before:
             self._open_names[name] = id_
         self._open_schemas[id_] = schema

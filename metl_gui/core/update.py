@@ -72,16 +72,15 @@ def _carried_along_schema(draft: Draft, schema: Schema, source: Block, previous:
         return _loss(rows[element.q], old, f"{old.path} was removed in version {new.label}", new.id)
 
     moved = _move(source.elements, 1, previous, new, lost)
-    waits = (new.id,) if moved.is_retyped or _asks(schema, previous, new) else ()
+    waits = (new.id,) if moved.is_retyped or _asks(draft, schema, new) else ()
     key = new.id, source.entity_version
     return _copied(draft, source, key, moved, source.open_losses, (*source.waits, *waits))
 
 
-def _asks(schema: Schema, previous: Version, new: Version) -> bool:
+def _asks(draft: Draft, schema: Schema, new: Version) -> bool:
     ask = schema.setting("ask")
     if ask == ASK_NEW:
-        known = {attribute.lineage for attribute in previous.attributes}
-        return any(attribute.lineage not in known for attribute in new.attributes)
+        return bool(draft.tree(Side.EXTRACTION).new_attributes(new))
     return ask == ASK_ALWAYS
 
 
@@ -100,7 +99,8 @@ def _carried_along_entity(
     moved = _move(source.elements, 0, previous, new, lost)
     here = {attribute.lineage: attribute for attribute in new.attributes}
     inherited = tuple(_followed(loss, here) for loss in source.open_losses)
-    waits = {begins.setdefault((column.schema_id, 0), source.version)} if moved.is_retyped else set()
+    asks = draft.tree(Side.EXTRACTION).schema(column.schema_id).setting("ask") == ASK_ALWAYS
+    waits = {begins.setdefault((column.schema_id, 0), source.version)} if moved.is_retyped or asks else set()
     key = source.version, new.id
     return _copied(draft, source, key, moved, inherited, (*source.waits, *(waits - set(source.waits))))
 

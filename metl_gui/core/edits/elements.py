@@ -24,12 +24,14 @@ class SetElements:
         ones: elements to become 1.
         zeros: elements to become 0.
         status: what the block becomes when it waits for nothing.
+        comment: kept with the block; empty leaves the one it has.
     """
 
     key: BlockKey
     ones: tuple[Element, ...] = ()
     zeros: tuple[Element, ...] = ()
     status: Status = Status.CONFIRMED
+    comment: str = ""
 
     def title(self, document: Document) -> str:
         """Name the element, or count them."""
@@ -54,23 +56,24 @@ class SetElements:
         kept = [e for e in before.elements if e not in self.zeros]
         after = tuple(sorted({*kept, *self.ones}))
         _refuse_conflicts(draft, self.key, after)
-        block = _confirmed(draft, replace(before, elements=after), self.status)
-        block = replace(block, losses=_answered(block.losses, self._mapped_lineages(draft)))
-        store_block(draft, block.settled())
-        self._settle_later(draft, before)
+        mapped = self._mapped_lineages(draft)
+        losses = tuple(replace(x, answer="mapped") if x.is_open and x.q_lineage in mapped else x for x in before.losses)
+        block = replace(before, elements=after, losses=losses, comment=self.comment or before.comment)
+        store_block(draft, _confirmed(draft, block, self.status))
+        self._settle_later(draft, before, mapped)
 
-    def _mapped_lineages(self, draft: Draft) -> set[int]:
-        rows = {a.id: a.lineage for a in draft.tree(Side.CDM).version(self.key[1]).attributes}
-        return {rows[e.q] for e in self.ones}
-
-    def _settle_later(self, draft: Draft, before: Block) -> None:
+    def _mapped_lineages(self, draft: Draft) -> dict[int, int]:
+        """Lineage of the source by lineage of the target, of the elements to set."""
         columns = {a.id: a.lineage for a in draft.tree(Side.EXTRACTION).version(self.key[0]).attributes}
+        rows = {a.id: a.lineage for a in draft.tree(Side.CDM).version(self.key[1]).attributes}
+        return {rows[e.q]: columns[e.p] for e in self.ones}
+
+    def _settle_later(self, draft: Draft, before: Block, mapped: dict[int, int]) -> None:
         for loss in before.open_losses:
-            element = next((e for e in self.ones if e.q == loss.q), None)
-            if element is None:
+            if loss.q_lineage not in mapped:
                 continue
             for later in later_in_chain(draft, self.key, loss):
-                block = restored(draft, later, loss, columns[element.p], loss.q_lineage, "mapped")
+                block = restored(draft, later, loss, mapped[loss.q_lineage], loss.q_lineage, "mapped")
                 if block is not None:
                     draft.put_block(block)
 
@@ -107,14 +110,9 @@ def store_block(draft: Draft, block: Block) -> None:
 
 
 def _confirmed(draft: Draft, block: Block, status: Status) -> Block:
-    stamped = replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms)
-    return stamped if block.status is Status.NEEDS_REVIEW else replace(stamped, status=status, retired=())
-
-
-def _answered(losses: tuple[Loss, ...], lineages: set[int]) -> tuple[Loss, ...]:
-    return tuple(
-        replace(loss, answer="mapped") if loss.is_open and loss.q_lineage in lineages else loss for loss in losses
-    )
+    """Give a block the status that a person's edit gives it, as far as it waits for nothing."""
+    stamped = replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms).settled()
+    return stamped if stamped.status is Status.NEEDS_REVIEW else replace(stamped, status=status, retired=())
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

@@ -37,6 +37,7 @@ class Revert:
             EditError: something that the change touched was changed again since.
         """
         self._refuse(set(self._changed_since(draft)))
+        taken = list(self._names_of_others(draft))
         for schema in self.change.schemas:
             draft.put_schema(schema.side, schema.id, schema.before)
         for version in self.change.versions:
@@ -46,6 +47,7 @@ class Revert:
                 draft.drop_blocks([block.key])
             else:
                 draft.put_block(block.before)
+        self._refuse({f"the name {name}" for side, id_, name in taken if _answers_to(draft, side, id_, name)})
         self._refuse(set(self._built_upon(draft)))
 
     def _refuse(self, in_the_way: set[str]) -> None:
@@ -71,11 +73,16 @@ class Revert:
             if draft.matrix.block(*block.key) != block.after:
                 yield "a block of the mapping"
 
+    def _names_of_others(self, draft: Draft) -> Iterator[tuple[Side, int, str]]:
+        """Find the names of schemas to restore that others answer to now: (side, id of the other, name)."""
+        for schema in self.change.schemas:
+            for name in schema.before.names if schema.before else ():
+                holder = draft.tree(schema.side).named(name)
+                if holder is not None and holder.id != schema.id:
+                    yield schema.side, holder.id, name
+
     def _built_upon(self, draft: Draft) -> Iterator[str]:
         """Name what later edits built on the parts that went, or took from the parts that came back."""
-        for schema in self.change.schemas:
-            if schema.before is not None and draft.tree(schema.side).named(schema.before.name) != schema.before:
-                yield f"the name {schema.before.name}"
         for version in self.change.versions:
             keys = draft.matrix.column_keys if version.side is Side.EXTRACTION else draft.matrix.row_keys
             if version.before is None and version.after is not None and keys(version.id):
@@ -83,6 +90,11 @@ class Revert:
         for block in self.change.blocks:
             if block.before is not None:
                 yield from _missing_ends(draft, block.before)
+
+
+def _answers_to(draft: Draft, side: Side, id_: int, name: str) -> bool:
+    schema = draft.tree(side).find_schema(id_)
+    return schema is not None and name in schema.names
 
 
 def _missing_ends(draft: Draft, block: Block) -> Iterator[str]:

@@ -9,7 +9,7 @@ from metl_gui.core.chains import blocks_from, same_loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.edits.elements import block_name, restored
-from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.review import find_item
 from metl_gui.errors import EditError, near_names
 
@@ -69,7 +69,7 @@ class AcceptLosses:
             EditError: the block has no such open loss.
         """
         block = _block(draft, self.key)
-        losses = [find_loss(block, path) for path in self.lost]
+        losses = [find_loss(draft, block, path) for path in self.lost]
         draft.put_block(_stamped(draft, block, self.comment))
         for loss in losses:
             for found in blocks_from(draft, self.key):
@@ -103,10 +103,10 @@ class RenameLost:
         """Join and restore.
 
         Raises:
-            EditError: no such loss, no such attribute, or the attribute is mapped already.
+            EditError: no such loss, no such attribute, or the element cannot be set in this block.
         """
         block = _block(draft, self.key)
-        loss = find_loss(block, self.lost)
+        loss = find_loss(draft, block, self.lost)
         side = _lost_side(draft, block, loss)
         version = draft.tree(side).version(self.key[0] if side is Side.EXTRACTION else self.key[1])
         candidate = version.at_path(self.new_path)
@@ -116,10 +116,13 @@ class RenameLost:
         draft.put_block(_stamped(draft, block, self.comment))
         lineage = loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage
         joined = _join(draft, side, version.schema_id, lineage, candidate)
-        if _restore(draft, side, block, loss, joined) == 0:
+        _restore(draft, side, block, loss, joined)
+        if same_loss(_block(draft, self.key), loss) is not None:
+            other = loss.to_path if side is Side.EXTRACTION else loss.from_path
             raise EditError(
-                f"{self.new_path} or {loss.to_path} is mapped already in this block.",
-                hint="Clear that element first, or confirm the loss.",
+                f"{self.new_path} cannot take the place of {self.lost} in this block.",
+                f"{self.new_path} or {other} is mapped already, or {other} is gone too.",
+                "Clear the element that is in the way first, or confirm the loss.",
             )
 
 
@@ -136,15 +139,12 @@ class RetireBlock:
 
     def apply(self, draft: Draft) -> None:
         """Retire the block and the later ones of the group that wait for the same reason."""
-        block = _block(draft, self.key)
         item = find_item(draft.document, self.key)
         for key in (self.key, *(item.chain if item else ())):
             found = _stamped(draft, _block(draft, key), self.comment if key == self.key else "")
             losses = tuple(replace(x, answer=x.answer or "accepted") for x in found.losses)
-            retired = found.elements or block.elements
-            draft.put_block(
-                replace(found, elements=(), retired=retired, status=Status.RETIRED, losses=losses, waits=())
-            )
+            known = replace(found, losses=losses, waits=(), postponed=False)
+            draft.put_block(replace(known, elements=(), retired=found.elements or found.retired, status=Status.RETIRED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +164,18 @@ class Postpone:
         draft.put_block(replace(block, postponed=True, comment=self.comment or block.comment))
 
 
-def find_loss(block: Block, path: str) -> Loss:
-    """Find an open loss by the path of either end.
+def find_loss(draft: Draft, block: Block, path: str) -> Loss:
+    """Find an open loss by the path of the end that went, else by the path of its other end.
 
     Raises:
         EditError: there is none.
     """
-    loss = next((x for x in block.open_losses if path in (x.from_path, x.to_path)), None)
+    ends = [(x, x.from_path, x.to_path) for x in block.open_losses]
+    gone = [(x, a if _lost_side(draft, block, x) is Side.EXTRACTION else b) for x, a, b in ends]
+    either = [*gone, *((x, name) for x, a, b in ends for name in (a, b))]
+    loss = next((x for x, name in either if name == path), None)
     if loss is None:
-        known = [name for x in block.open_losses for name in (x.from_path, x.to_path)]
+        known = [name for _, name in either]
         raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, known))
     return loss
 
@@ -203,6 +206,8 @@ def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
 
 def _join(draft: Draft, side: Side, schema_id: int, lineage: int, candidate: Attribute) -> int:
     """Let the candidate's lineage continue an older one, unless a version has attributes of both."""
+    if candidate.lineage == lineage:
+        return lineage
     tree = draft.tree(side)
     versions = tree.versions(schema_id)
     if any(v.of_lineage(lineage) and v.of_lineage(candidate.lineage) for v in versions):
@@ -217,12 +222,27 @@ def _join(draft: Draft, side: Side, schema_id: int, lineage: int, candidate: Att
                 replace(a, lineage=lineage) if a.lineage == candidate.lineage else a for a in version.attributes
             )
             draft.put_version(side, version.id, replace(version, attributes=attributes))
+        _continue_losses(draft, side, version, candidate.lineage, lineage)
     return lineage
 
 
-def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> int:
-    """Restore the lost elements of one attribute wherever it was lost with the same beginning; count them."""
-    count = 0
+def _continue_losses(draft: Draft, side: Side, version: Version, ended: int, lineage: int) -> None:
+    """Let the lost elements of a lineage that was joined to another one be recognised by the other."""
+    is_column = side is Side.EXTRACTION
+
+    def continued(loss: Loss) -> Loss:
+        if is_column:
+            return replace(loss, p_lineage=lineage) if loss.p_lineage == ended else loss
+        return replace(loss, q_lineage=lineage) if loss.q_lineage == ended else loss
+
+    for block in draft.matrix.column_set(version.id) if is_column else draft.matrix.row_set(version.id):
+        losses = tuple(map(continued, block.losses))
+        if losses != block.losses:
+            draft.put_block(replace(block, losses=losses))
+
+
+def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> None:
+    """Restore the lost elements of one attribute wherever it was lost with the same beginning."""
     for block in _affected(draft, side, origin):
         for lost in block.open_losses:
             is_same = (
@@ -235,8 +255,6 @@ def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -
             again = restored(draft, current, lost, p_lineage, q_lineage, "renamed")
             if again is not None:
                 draft.put_block(again)
-                count += 1
-    return count
 
 
 def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:

@@ -10,6 +10,7 @@ from metl_gui.core.edits.elements import block_name
 from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError, near_names
 
+# The values a setting may have, its default first.
 CHOICES: dict[str, tuple[str, ...]] = {
     "replica_identity": ("default", "full"),
     "ask": ("losses", "always", "new attributes too"),
@@ -22,7 +23,7 @@ ENTITY_SETTINGS = ("policy",)
 
 @dataclass(frozen=True, slots=True)
 class SetSettings:
-    """Change settings of a schema or entity; an empty value puts the default back.
+    """Change settings of a schema or entity; an empty value puts the default back, which is never kept itself.
 
     Switching an entity to policy 3 removes the blocks of all but its newest version.
     """
@@ -51,7 +52,7 @@ class SetSettings:
             check_setting(name, value, known)
         schema = draft.tree(self.side).schema(self.schema_id)
         merged = {**dict(schema.settings), **dict(self.values)}
-        settings = tuple(sorted((name, value) for name, value in merged.items() if value))
+        settings = tuple(sorted((name, value) for name, value in merged.items() if value not in ("", _default(name))))
         draft.put_schema(self.side, schema.id, replace(schema, settings=settings))
         if self.side is Side.CDM and replace(schema, settings=settings).setting("policy", "newest") == "newest":
             for id_ in schema.version_ids[:-1]:
@@ -83,6 +84,10 @@ class AddAlias:
         if holder is None:
             schema = tree.schema(self.schema_id)
             draft.put_schema(self.side, schema.id, replace(schema, aliases=(*schema.aliases, self.alias)))
+
+
+def _default(name: str) -> str:
+    return CHOICES[name][0] if name in CHOICES else ""
 
 
 def check_setting(name: str, value: str, known: tuple[str, ...]) -> None:

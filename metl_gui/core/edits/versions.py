@@ -162,14 +162,14 @@ def _two_meanings(name: str, label: str) -> EditError:
 def _next_label(reader: Draft | Document, side: Side, schema: Schema | None) -> str:
     if schema is None:
         return "1"
-    labels = (version.label for version in reader.tree(side).versions(schema.id))
+    labels = (label for version in reader.tree(side).versions(schema.id) for label in version.labels)
     numbers = [int(label) for label in labels if label.isdecimal()]
     return str(max(numbers, default=len(schema.version_ids)) + 1)
 
 
 def _with_aliases(draft: Draft, side: Side, schema: Schema, declaration: VersionDeclaration) -> Schema:
     tree = draft.tree(side)
-    names = [name for name in (declaration.name, *declaration.aliases) if name not in (schema.name, *schema.aliases)]
+    names = [name for name in (declaration.name, *declaration.aliases) if name not in schema.names]
     fresh = tuple(name for name in dict.fromkeys(names) if tree.named(name) in (None, schema))
     return replace(schema, aliases=schema.aliases + fresh) if fresh else schema
 
@@ -179,7 +179,7 @@ def _place(draft: Draft, side: Side, schema: Schema, label: str) -> int:
     orders = [label_order(draft.tree(side).version(id_).label) for id_ in schema.version_ids]
     if own is None or None in orders:
         return len(orders)
-    return sum(1 for order in orders if order is not None and order < own)
+    return sum(1 for order in orders if order is not None and order <= own)
 
 
 def _make_version(

@@ -33,7 +33,7 @@ class BlockLines(QWidget):
         self.picture = BlockPicture((), (), ())
         self._is_dim = is_dim
         self._chosen: tuple[int | None, int | None] = (None, None)
-        self.setMinimumWidth(280)
+        self.setMinimumWidth(190)
         self.setAccessibleName("Block as two lists")
 
     def show_picture(self, picture: BlockPicture) -> None:

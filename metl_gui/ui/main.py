@@ -8,9 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metl_gui import __version__
-from metl_gui.errors import SetupError
+from metl_gui.errors import SetupError, UserError
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QtMsgType
 
 _HINT = "Run metl doctor --fix, which names and installs the system libraries that Qt needs."
 
@@ -23,28 +27,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     try:
-        return run(arguments.project)
-    except SetupError as error:
+        if arguments.screenshot is not None:
+            return picture(arguments.project, arguments.screenshot)
+        return run(arguments.project, arguments.run)
+    except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
 
 
-def run(project: Path | None) -> int:
+def run(project: Path | None, source: str = "") -> int:
     """Open the window and stay until it is closed.
+
+    Args:
+        project: the project to open.
+        source: messages to map as soon as it is open.
 
     Raises:
         SetupError: there is no display, or Qt cannot be loaded.
     """
     check_display()
     try:
-        from PySide6.QtCore import QSettings
+        from PySide6.QtCore import QSettings, qInstallMessageHandler
         from PySide6.QtWidgets import QApplication
 
         from metl_gui.ui import theme as themes
         from metl_gui.ui.window import Window, open_path
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
+    qInstallMessageHandler(_last_words)
     app = QApplication(["metl-gui"])
+    qInstallMessageHandler(None)
     app.setApplicationName("metl-gui")
     app.setApplicationDisplayName("METL Workbench")
     settings = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "metl-gui", "metl-gui")
@@ -53,8 +65,37 @@ def run(project: Path | None) -> int:
     window = Window(settings)
     window.show()
     if project is not None:
-        open_path(window, project)
+        open_path(window, project, source)
     return int(app.exec())
+
+
+def _last_words(kind: QtMsgType, _context: object, text: str) -> None:
+    """Put Qt's reason for ending the process into a sentence with a hint; it cannot be caught otherwise."""
+    if kind.name != "QtFatalMsg":
+        sys.stderr.write(f"{text}\n")
+        return
+    reason = " ".join(text.split())
+    sys.stderr.write(f"{SetupError('The window cannot be opened.', reason, _HINT)}\n")
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def picture(project: Path | None, target: Path) -> int:
+    """Save a picture of the window on a project, without a display.
+
+    Raises:
+        SetupError: Qt cannot be loaded.
+        ProjectError: the project cannot be opened, or the picture cannot be written.
+    """
+    if project is None:
+        raise SetupError("There is nothing to take a picture of.", hint="Name a project too.")
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    try:
+        from metl_gui.ui.screenshot import take_screenshot
+    except ImportError as error:
+        raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
+    take_screenshot(project, target)
+    return 0
 
 
 def check_display() -> None:
@@ -79,6 +120,8 @@ def check_display() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="metl-gui", description="Open METL Workbench.")
     parser.add_argument("project", nargs="?", type=Path, help="a project file (.metl) to open")
+    parser.add_argument("--run", metavar="SOURCE", default="", help="start a test run of a file, folder or pattern")
+    parser.add_argument("--screenshot", type=Path, metavar="FILE", help="save a picture of the window and end")
     parser.add_argument("--version", action="version", version=f"metl-gui {__version__}")
     return parser
 

@@ -15,7 +15,7 @@ class MarkShape(StrEnum):
 
     MAPPED = "mapped"
     UNCONFIRMED = "mapped, block not confirmed"
-    WAITS = "mapped, block needs review"
+    WAITS = "mapped, one of its elements was lost"
     LOST = "lost in this version"
     NEW = "new"
     HOLLOW = "unmapped"

@@ -12,14 +12,20 @@ class Surface(QWidget):
     Args:
         kind: ``panel``, ``bg`` or ``clear``.
         wish: the width and height it asks a dock for.
+        share: the largest part of the window's width and height that it asks for.
     """
 
-    def __init__(self, kind: str, wish: tuple[int, int], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, kind: str, wish: tuple[int, int], parent: QWidget | None = None, share: tuple[float, float] = (1.0, 1.0)
+    ) -> None:
         super().__init__(parent)
         self._wish = QSize(*wish)
+        self._share = share
         self.setProperty("surface", kind)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
     def sizeHint(self) -> QSize:
         """Ask for the size that was wished for."""
-        return self._wish
+        window = self.window().size()
+        most = QSize(round(window.width() * self._share[0]), round(window.height() * self._share[1]))
+        return self._wish.boundedTo(most)

@@ -175,10 +175,10 @@ class Window(QMainWindow):
             "import_cdm": lambda: commands.ask_and_import(Side.CDM),
             "remove_version": commands.remove_version,
             "import_csv": commands.ask_and_import_table,
-            "confirm": review.confirm,
-            "next_item": review.list.next,
-            "later": review.postpone,
-            "retire": review.retire,
+            "confirm": lambda: self._on_review(review.confirm),
+            "next_item": lambda: self._on_review(review.list.next),
+            "later": lambda: self._on_review(review.postpone),
+            "retire": lambda: self._on_review(review.retire),
             "confirm_same": commands.confirm_smaller,
             "run": self._run,
             "stop": self.spark.stop,
@@ -249,6 +249,7 @@ class Window(QMainWindow):
         self.status.show_document(self.project.value, waiting, not workbench.is_for_editing)
 
     def _refused(self, error: MetlError) -> None:
+        self._show_facts()
         asking.tell(error, self)
 
     def _show_place(self, selected: Selected) -> None:
@@ -270,6 +271,13 @@ class Window(QMainWindow):
             self.status.showMessage(str(error), 10_000)
 
     # small commands
+
+    def _on_review(self, decide: Callable[[], object]) -> None:
+        """Decide what is in front; what is not in front is only shown."""
+        if self.stack.currentWidget() is self.review:
+            decide()
+        else:
+            self.show_page(1)
 
     def _run(self) -> None:
         if self.project.workbench is not None:
@@ -300,6 +308,15 @@ class Window(QMainWindow):
         self.use_theme(name)
 
 
-def open_path(window: Window, path: Path) -> None:
-    """Open the project named on the command line."""
+def open_path(window: Window, path: Path, source: str = "") -> None:
+    """Open the project named on the command line and, when a source is named, start a test run of it."""
+
+    def run(workbench: Workbench | None) -> None:
+        window.project.opened.disconnect(run)
+        if workbench is not None:
+            window.run_page.setup.source.setText(source)
+            window.actions_table["run"].trigger()
+
+    if source:
+        window.project.opened.connect(run)
     window.commands.open(path)

@@ -28,7 +28,7 @@ def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
     rates = Rates()
     rates.add(1.0, Tally(read=100, mapped=80))
     rates.add(3.0, Tally(read=500, mapped=480, filtered=10))
-    assert rates.line("in") == ([0.0, 1.0, 3.0], [0.0, 100.0, 200.0])
+    assert rates.line("in") == ([0.0, 1.0, 3.0], [100.0, 100.0, 200.0])
     assert rates.latest("mapped") == 200.0
     assert rates.latest("filtered") == 5.0
 

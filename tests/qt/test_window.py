@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,6 +212,23 @@ def test_the_program_says_that_there_is_no_display(
         monkeypatch.delenv(name, raising=False)
     assert main.main([]) == 1
     assert "There is no display to open a window on." in capsys.readouterr().err
+
+
+def test_a_display_that_does_not_answer_ends_in_a_hint() -> None:
+    environment = {**os.environ, "DISPLAY": ":4711", "QT_QPA_PLATFORM": "xcb"}
+    environment.pop("WAYLAND_DISPLAY", None)
+    command = [sys.executable, "-m", "metl_gui.ui.main"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert "The window cannot be opened." in ended.stderr
+    assert ended.stderr.strip().endswith("system libraries that Qt needs.")
+
+
+def test_confirming_by_key_on_another_page_only_shows_the_review(window: Window) -> None:
+    state = window.project.value.state
+    window.actions_table["confirm"].trigger()
+    assert window.stack.currentWidget() is window.review
+    assert window.project.value.state == state
 
 
 @pytest.mark.usefixtures("dressed")

@@ -20,7 +20,7 @@ class BlockPanel(Surface):
     """Follows the selection; a block of zeros shows both lists without lines."""
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (600, 290), parent)
+        super().__init__("panel", (600, 290), parent, share=(1.0, 0.29))
         self._project = project
         self._selection = selection
         self.lines = BlockLines()

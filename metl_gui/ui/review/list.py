@@ -130,7 +130,7 @@ class ReviewList(Surface):
     counted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (420, 600), parent)
+        super().__init__("panel", (420, 600), parent, share=(0.3, 1.0))
         self._all: tuple[ReviewRow, ...] = ()
         self._is_refreshing = False
         self.model = ReviewModel(self)

@@ -23,6 +23,7 @@ from metl_gui.ui.block_lines import BlockLines, scrolled
 from metl_gui.ui.block_picture import BlockPicture, picture_of
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
+from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import block_words, version_words
 from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
 from metl_gui.ui.review.answers import edit_of
@@ -97,15 +98,14 @@ class ReviewPage(QMainWindow):
         self._title = QLabel()
         self._title.setProperty("kind", "title")
         self._pill = Pill()
-        self._carried = QLabel()
-        self._carried.setProperty("kind", "dim")
+        self._carried = Elided(kind="dim")
         head = QHBoxLayout()
         head.setSpacing(12)
-        for widget in (self._title, self._pill, self._carried):
-            head.addWidget(widget)
-        head.addStretch(1)
+        head.addWidget(self._title)
+        head.addWidget(self._pill)
+        head.addWidget(self._carried, 1)
         self.before, self.after = BlockLines(is_dim=True), BlockLines()
-        self._before_title, self._after_title = QLabel(), QLabel()
+        self._before_title, self._after_title = Elided(kind="panelTitle"), Elided(kind="panelTitle")
         sides = QHBoxLayout()
         sides.setSpacing(14)
         sides.addWidget(_framed(self._before_title, self.before))
@@ -261,7 +261,6 @@ def _short(names: str) -> str:
 def _framed(title: QLabel, lines: BlockLines) -> QFrame:
     frame = QFrame()
     frame.setProperty("surface", "card")
-    title.setProperty("kind", "panelTitle")
     layout = QVBoxLayout(frame)
     layout.setContentsMargins(10, 8, 10, 8)
     layout.addWidget(title)

@@ -29,6 +29,8 @@ class RateChart(QFrame):
         self._upper = grid.addPlot(row=0, col=0)
         self._lower = grid.addPlot(row=1, col=0)
         self._lower.setXLink(self._upper)
+        grid.setContentsMargins(0, 0, 0, 0)
+        self._upper.hideAxis("bottom")  # the time axis below stands for both
         grid.layout.setRowStretchFactor(0, 3)
         grid.layout.setRowStretchFactor(1, 2)
         self._curves = {}
@@ -40,6 +42,7 @@ class RateChart(QFrame):
             plot.hideButtons()
             plot.setMenuEnabled(False)
             plot.getAxis("left").setWidth(58)
+            plot.getAxis("left").setTickDensity(0.5)
             plot.getAxis("bottom").enableAutoSIPrefix(False)
             plot.getAxis("left").enableAutoSIPrefix(False)
             plot.getAxis("left").tickStrings = _amounts

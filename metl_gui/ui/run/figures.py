@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from metl_gui.ui.elided import Elided
+
 
 class Figure(QFrame):
     """A large number and what it counts."""
@@ -16,8 +18,7 @@ class Figure(QFrame):
         self.setProperty("surface", "card")
         self.value = QLabel("-")
         self.value.setProperty("kind", "figure")
-        self.words = QLabel(words)
-        self.words.setProperty("kind", "dim")
+        self.words = Elided(words, "dim")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 10, 16, 10)
         layout.setSpacing(2)
@@ -41,7 +42,7 @@ class Figures(QWidget):
         super().__init__(parent)
         self.rate, self.read = Figure("records per second"), Figure("read")
         self.mapped, self.aside = Figure("mapped"), Figure("set aside")
-        self.messages = Figure("messages out")
+        self.messages = Figure("messages")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
@@ -58,7 +59,7 @@ class Figures(QWidget):
         self.aside.say(f"{aside:,}", "set aside · nothing lost", needs_a_look=aside > 0)
         unreviewed = sum(counts["from_unreviewed"].values())
         tail = f" · {unreviewed:,} unreviewed" if unreviewed else ""
-        self.messages.say(f"{counts['messages_out']:,}", f"messages out{tail}")
+        self.messages.say(f"{counts['messages_out']:,}", f"messages{tail}")
 
     def clear(self) -> None:
         """Show that nothing was run."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
 from metl_gui.ui import theme as themes
+from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.run.indent import indented
 
@@ -86,9 +86,7 @@ class MessagePanel(QFrame):
         self._folder: Path | None = None
         self._errors: Path | None = None
         self._reason = ""
-        self.place = QLabel()
-        self.place.setProperty("kind", "dim")
-        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.place = Elided(kind="dim")
         self.before, self.after = _text("Message before mapping"), _text("Messages after mapping")
         self._after_title = QLabel("after mapping")
         self.only_aside = KeyButton("Only set aside")
@@ -140,7 +138,7 @@ class MessagePanel(QFrame):
             self._after_title.setText("after mapping")
             return
         pair = self.pairs[self._at]
-        self.place.setText(f"{escape(pair.place)} · {self._at + 1} of {len(self.pairs)}")
+        self.place.setText(f"{pair.place} · {self._at + 1} of {len(self.pairs)}")
         self.before.setPlainText(pair.before)
         self.after.setPlainText(pair.after)
         self._after_title.setText(pair.after_title)

@@ -10,7 +10,8 @@ import msgspec
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMainWindow, QVBoxLayout, QWidget
 
-from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted, decode_event
+from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import UserError
 from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.dock import Dock
@@ -114,13 +115,18 @@ class RunPage(QMainWindow):
         self.by_reason.show_rows([])
 
     def _take(self, event: EngineEvent) -> None:
+        """Follow a run that is going on."""
+        self._take_course(event)
+        if isinstance(event, RunProgressed):
+            self.chart.show_rates(self.rates)
+            self._show_counts(msgspec.to_builtins(event.tally), self.rates.latest("in"))
+
+    def _take_course(self, event: EngineEvent) -> None:
         match event:
             case RunStarted():
                 self.rates = Rates()
             case RunProgressed(seconds=seconds, tally=tally):
                 self.rates.add(seconds, tally)
-                self.chart.show_rates(self.rates)
-                self._show_counts(msgspec.to_builtins(tally), self.rates.latest("in"))
             case _:
                 return
 
@@ -147,8 +153,12 @@ class RunPage(QMainWindow):
         workbench = self._project.workbench
         if workbench is not None:
             self._clear()
+            folder = RunFolder(runs_folder(workbench.project_id) / run.run_id)
+            for line in folder.events():
+                self._take_course(decode_event(line))
             self._finish_course(run.report)
-            self._show_report(run.report, runs_folder(workbench.project_id) / run.run_id)
+            self.chart.show_rates(self.rates)
+            self._show_report(run.report, folder.path)
 
     def _show_report(self, report: Mapping[str, Any], folder: Path) -> None:
         self.report = report

@@ -38,12 +38,13 @@ class Rates:
         self.points.append(Point(seconds, (read, mapped, filtered, aside)))
 
     def line(self, name: str) -> tuple[list[float], list[float]]:
-        """Return (seconds, records per second) of one line; each rate stands at the end of its stretch."""
+        """Return (seconds, records per second) of one line; a rate stands at the end of its stretch."""
         at = LINES.index(name)
         seconds, rates = [0.0], [0.0]
         for before, after in zip(self.points, self.points[1:], strict=False):
             seconds.append(after.seconds)
             rates.append((after.counts[at] - before.counts[at]) / (after.seconds - before.seconds))
+        rates[0] = rates[min(1, len(rates) - 1)]
         return seconds, rates
 
     def latest(self, name: str) -> float:

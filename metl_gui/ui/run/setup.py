@@ -39,7 +39,7 @@ class RunSetup(Surface):
     run_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (300, 600), parent)
+        super().__init__("panel", (300, 600), parent, share=(0.2, 1.0))
         self.source, self.sink = QLineEdit(), QLineEdit()
         self.source.setPlaceholderText("A file, a folder or a pattern")
         self.source.setAccessibleName("From")
@@ -79,10 +79,11 @@ class RunSetup(Surface):
         for run in runs:
             report = run.report
             mode = str(report.get("mode", "test")).capitalize()
-            facts = f"{report.get('read', 0):,} records · {report.get('seconds', 0):.1f} s"
-            item = QListWidgetItem(f"{mode} run, state {run.state}, {facts}")
             when = datetime.fromtimestamp(run.when_ms / 1000, UTC).astimezone()
-            item.setData(WORDS_ROLE, TwoLines(f"{mode} · state {run.state}", facts, f"{when:%d %b %H:%M}"))
+            facts = f"{report.get('read', 0):,} records · {when:%d %b %H:%M}"
+            item = QListWidgetItem(f"{mode} run, state {run.state}, {facts}")
+            seconds = f"{report.get('seconds', 0):.1f} s"
+            item.setData(WORDS_ROLE, TwoLines(f"{mode} · state {run.state}", facts, seconds))
             item.setData(Qt.ItemDataRole.UserRole, run)
             self.history.addItem(item)
 

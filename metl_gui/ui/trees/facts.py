@@ -59,8 +59,8 @@ class VersionFacts:
 
     def mark_of(self, attribute: Attribute) -> MarkShape:
         """Return the attribute's mark."""
-        if attribute.id in self.lost and attribute.id not in self.mapped:
-            return MarkShape.LOST
+        if attribute.id in self.lost:
+            return MarkShape.WAITS if attribute.id in self.mapped else MarkShape.LOST
         if attribute.id in self.mapped:
             return MarkShape.NEW if attribute.id in self.new else MarkShape.MAPPED
         return MarkShape.HOLLOW

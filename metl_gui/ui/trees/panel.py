@@ -30,7 +30,7 @@ class TreePanel(Surface):
     counted = Signal(object)
 
     def __init__(self, side: Side, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (_WIDTHS[side], 600), parent)
+        super().__init__("panel", (_WIDTHS[side], 600), parent, share=(0.2, 1.0))
         self.side = side
         self._project = project
         self._selection = selection

@@ -1,0 +1,45 @@
+"""Makes the pictures of the README: the window on the sample project, each page in both themes.
+
+Run it as ``python -m tests.screenshots``; it starts Spark once, for the picture of a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+PICTURES = Path(__file__).parents[1] / "resources" / "screenshots"
+
+
+def main(folder: Path) -> None:
+    """Take all pictures of a project that was made and run for them."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    os.environ["METL_USER"] = "Ada"
+    from metl_gui.packaged import sample_projects
+    from metl_gui.ui.head_bar import PAGES
+    from metl_gui.ui.screenshot import posed_window, save_picture
+    from metl_gui.workbench.running import RunRequest, run_mapping
+    from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
+
+    sample = SampleFolder(Path(shutil.copytree(sample_projects() / "fx", folder / "fx")))
+    with build_project(sample) as workbench:
+        add_waiting(workbench, sample)
+        run_mapping(workbench, RunRequest(str(sample.messages)))
+    for theme in ("light", "dark"):
+        with posed_window(sample.project, theme, for_editing=True) as window:
+            window.run_page.setup.source.setText("fx/cdc")
+            for number, page in enumerate(PAGES):
+                window.show_page(number)
+                save_picture(window, PICTURES / f"{page.lower()}-{theme}.png")
+            window.show_page(0)
+            save_picture(window, PICTURES / f"fit-{theme}.png", window.map.matrix.fit)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        main(Path(name))
+    sys.stdout.write(f"{PICTURES}\n")

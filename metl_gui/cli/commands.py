@@ -20,6 +20,9 @@ FOUND = 3
 """Exit codes; 2 is argparse's own, 130 that of a cancelled command."""
 
 
+_LARGEST = 2**63 - 1
+
+
 class Commands:
     """The commands of the program, each with the options that all have in common."""
 
@@ -70,6 +73,6 @@ def wrong_usage(arguments: argparse.Namespace, message: str) -> NoReturn:
 def positive(text: str) -> int:
     """Read a number that must be 1 or more."""
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    if not 1 <= number <= _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {_LARGEST}")
     return number

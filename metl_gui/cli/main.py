@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -28,12 +29,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments after the program's name; by default those of this process.
     """
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = build_parser().parse_args(argv)
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
+
+
+def _open_closed_streams() -> None:
+    """Put something behind standard streams that the caller closed, before a project file gets their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 
 from metl_gui.cli.commands import AT_FAULT, DONE
-from metl_gui.cli.output import Output
+from metl_gui.cli.output import Output, SpeechError
 from metl_gui.errors import RunCancelled, UserError
 
 CANCELLED = 130
@@ -32,20 +32,35 @@ def finished(command: Callable[[], int], out: Output, *, debug: bool) -> int:
         out.note(f"Cancelled. {stop}".rstrip())
         return CANCELLED
     except BrokenPipeError:
-        # Whoever read our words has read enough; Python must not complain about it again at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our words has read enough.
+        _say_no_more()
         return DONE
     except UserError as error:
+        if isinstance(error, SpeechError):
+            _say_no_more()
         if debug:
             out.note(traceback.format_exc())
-        out.error(error)
+        _told(error, out)
         return AT_FAULT
     except Exception as error:  # noqa: BLE001 - this is the program's edge
         _log.debug("a command broke", exc_info=True)
         if debug:
             out.note(traceback.format_exc())
-        out.error(_broken(error, debug=debug))
+        _told(_broken(error, debug=debug), out)
         return AT_FAULT
+
+
+def _told(error: UserError, out: Output) -> None:
+    """Say an error; where even that cannot be said, the exit code is left to tell it."""
+    try:
+        out.error(error)
+    except (BrokenPipeError, SpeechError):
+        _say_no_more()
+
+
+def _say_no_more() -> None:
+    """Lead standard output to nowhere, so that Python does not complain about it again at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _broken(error: Exception, *, debug: bool) -> UserError:

@@ -16,6 +16,17 @@ from metl_gui.errors import UserError
 from metl_gui.workbench.progress import Progress, Watch
 
 
+class SpeechError(UserError):
+    """What a command has to say cannot be written to its standard output, a full disk perhaps."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            "The result cannot be written to the standard output.",
+            f"{error.strerror or error}. What the command did stays done.",
+            "Send the output elsewhere.",
+        )
+
+
 class Output:
     """Where one command's words go.
 
@@ -34,11 +45,16 @@ class Output:
     def result(self, document: Mapping[str, object], lines: Sequence[str]) -> None:
         """Print the result once: the document with ``--json``, else the lines."""
         self._bar.clear()
-        if self.as_json:
-            self._stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-        else:
-            self._stdout.writelines(f"{printable(line)}\n" for line in lines)
-        self._stdout.flush()
+        try:
+            if self.as_json:
+                self._stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            else:
+                self._stdout.writelines(f"{printable(line)}\n" for line in lines)
+            self._stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise SpeechError(error) from error
 
     def note(self, text: str) -> None:
         """Say something that is not the result, at once."""
@@ -76,8 +92,10 @@ class Output:
 
     def _say(self, lines: Sequence[str]) -> None:
         self._bar.clear()
-        self._stderr.writelines(f"{printable(line)}\n" for line in lines)
-        self._stderr.flush()
+        # Nobody listens to notes any more, but the work they are about goes on.
+        with contextlib.suppress(OSError):
+            self._stderr.writelines(f"{printable(line)}\n" for line in lines)
+            self._stderr.flush()
 
     def _told(self, progress: Progress) -> None:
         self._bar.show(progress)

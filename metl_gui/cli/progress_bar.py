@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import TextIO
@@ -38,18 +39,22 @@ class ProgressBar:
         self._last, self._text = now, progress.text
         if self._terminal:
             line = printable(bar(progress))
-            self._stream.write(f"\r{line}{' ' * (len(self._shown) - len(line))}")
+            self._write(f"\r{line}{' ' * (len(self._shown) - len(line))}")
             self._shown = line
         else:
-            self._stream.write(printable(f"{progress.text}{_counts(progress)}") + "\n")
-        self._stream.flush()
+            self._write(printable(f"{progress.text}{_counts(progress)}") + "\n")
 
     def clear(self) -> None:
         """Take the bar off the terminal so that other words can be written."""
         if self._shown:
-            self._stream.write(f"\r{' ' * len(self._shown)}\r")
-            self._stream.flush()
+            self._write(f"\r{' ' * len(self._shown)}\r")
             self._shown = ""
+
+    def _write(self, text: str) -> None:
+        # A terminal that is gone, or a pipe that nobody reads, does not end the work.
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
     def _due(self, progress: Progress, now: float) -> bool:
         wait = _REDRAW_SECONDS if self._terminal else _LINE_SECONDS

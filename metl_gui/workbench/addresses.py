@@ -180,8 +180,13 @@ def _near(document: Document, side: Side, name: str) -> str:
     last_parts = [each for each in known if each.rsplit(".", 1)[-1] == name][:3]
     if not near and last_parts:
         near = f"Did you mean {' or '.join(last_parts)}?"
-    return near or f"It has {', '.join(schema.name for schema in schemas[:5])}{' ...' if len(schemas) > 5 else ''}."
+    return near or _some([schema.name for schema in schemas])
 
 
 def _some_of(version: Version) -> str:
-    return f"It has {', '.join(a.path for a in version.attributes[:5])}{' ...' if len(version.attributes) > 5 else ''}."
+    return _some([attribute.path for attribute in version.attributes])
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"It has {', '.join(names[:5])}{more}." if names else "It has none."

@@ -20,6 +20,7 @@ from metl_gui.core.canonical import dusb_content, exported_blocks, is_held, matr
 from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
+from metl_gui.store.making import SUFFIX as PROJECT_SUFFIX
 from metl_gui.workbench.addresses import element_names, known_block_name
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
@@ -93,6 +94,10 @@ def export(
     Raises:
         ProjectError: the file cannot be written; then what was there is there still.
     """
+    if path.suffix == PROJECT_SUFFIX:
+        raise ProjectError(
+            f"{path} is the name of a project file.", "An export would take its place.", "Name another file."
+        )
     watch.step(f"Collecting state {document.state}")
     text = export_text(document, format_, include_unconfirmed)
     watch.step(f"Writing {path.name}")
@@ -120,6 +125,9 @@ def write_whole(path: Path, raw: bytes) -> None:
     """
     if path.is_dir():
         raise ProjectError(f"{path} is a folder.", hint="Name a file to write.")
+    if path.exists() and not path.is_file():
+        # It would be replaced by a file: a pipe, or a device of the whole computer.
+        raise ProjectError(f"{path} is no regular file.", hint="Name a file to write.")
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)

@@ -111,7 +111,8 @@ class RenameLost:
         version = draft.tree(side).version(self.key[0] if side is Side.EXTRACTION else self.key[1])
         candidate = version.at_path(self.new_path)
         if candidate is None:
-            hint = near_names(self.new_path, [a.path for a in version.attributes])
+            known = [attribute.path for attribute in version.attributes]
+            hint = near_names(self.new_path, known) or f"It has {', '.join(known[:5])}."
             raise EditError(f"Version {version.label} has no attribute {self.new_path}.", hint=hint)
         draft.put_block(_stamped(draft, block, self.comment))
         lineage = loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage
@@ -175,8 +176,9 @@ def find_loss(draft: Draft, block: Block, path: str) -> Loss:
     either = [*gone, *((x, name) for x, a, b in ends for name in (a, b))]
     loss = next((x for x, name in either if name == path), None)
     if loss is None:
-        known = [name for _, name in either]
-        raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, known))
+        known = sorted({name for _, name in gone})
+        has = f"It has lost {', '.join(known[:5])}." if known else "It has lost nothing that waits."
+        raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, known) or has)
     return loss
 
 

@@ -191,7 +191,8 @@ def cut_ranges(listing: FileListing, limit: int | None = None) -> tuple[list[Sou
         size = file.size_bytes
         width = step if file.framing is Framing.LINES else max(size, 1)
         tasks.extend([FileRange(index, start, min(start + width, size))] for start in range(0, size, width))
-    return files, tasks
+    # Spark asks a source without tasks for one all the same.
+    return files, tasks or [[]]
 
 
 def _with_framing(file: SourceFile) -> SourceFile:

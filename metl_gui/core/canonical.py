@@ -41,7 +41,7 @@ def matrix_content(document: Document, include_unconfirmed: bool = False) -> Con
     schema is set to ``map what is left``.
     """
     blocks = [_exported_block(document, block) for block in exported_blocks(document, include_unconfirmed)]
-    return _head(document, "metl-matrix") | {"blocks": blocks} | _tail(document)
+    return _head(document, "metl-matrix") | {"blocks": blocks} | _tail(document, include_unconfirmed)
 
 
 def dusb_content(document: Document, include_unconfirmed: bool = False) -> Content:
@@ -50,13 +50,13 @@ def dusb_content(document: Document, include_unconfirmed: bool = False) -> Conte
     held: list[Content] = []
     for block in exported_blocks(document, include_unconfirmed):
         if is_held(document, block):
-            held.append(_block_content(document, block))
+            held.append(_block_content(document, block) | {"held": True})
             continue
         schema_id = document.extraction.version(block.version).schema_id
         groups.setdefault((schema_id, block.entity_version), {})[block.version] = block.elements
     content = [_group_content(document, key, blocks) for key, blocks in groups.items()]
     content.sort(key=lambda group: (group["schema"], group["entity"], group["entity_version"]))
-    return _head(document, "metl-dusb") | {"groups": content, "held": held} | _tail(document)
+    return _head(document, "metl-dusb") | {"groups": content, "held": held} | _tail(document, include_unconfirmed)
 
 
 def exported_blocks(document: Document, include_unconfirmed: bool = False) -> list[Block]:
@@ -94,8 +94,9 @@ def _head(document: Document, format_: str) -> Content:
     return {"format": format_, "version": 1, "state": document.state, "hash": state_hash(document)}
 
 
-def _tail(document: Document) -> Content:
-    return {"settings": settings_content(document), "trees": trees_content(document)}
+def _tail(document: Document, include_unconfirmed: bool) -> Content:
+    settings = {"include_unconfirmed": include_unconfirmed} | settings_content(document)
+    return {"settings": settings, "trees": trees_content(document)}
 
 
 def _unordered(trees: Content) -> Content:

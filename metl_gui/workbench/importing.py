@@ -17,6 +17,7 @@ from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Transition
 from metl_gui.core.edits.keys import NoteKey
+from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.review import review_items
@@ -153,6 +154,9 @@ def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, grou
     if known is not None:
         if declaration.label is not None and declaration.label not in known.labels:
             workbench.do(AttachLabel(side, known.id, declaration.label), group=group)
+        for alias in declaration.aliases:
+            if workbench.document.tree(side).named(alias) is None:
+                workbench.do(AddAlias(side, known.schema_id, alias), group=group)
         if declaration.key is not None and known.key is None:
             workbench.do(NoteKey(side, known.id, declaration.key), group=group)
         tally.unchanged.append(UnchangedVersion(declaration.name, known.label, declaration.source))

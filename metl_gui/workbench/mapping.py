@@ -35,7 +35,6 @@ from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Door, Workbench
 
 _STEP_ROWS = 1000
-_SETTABLE = {"": Status.CONFIRMED, "confirmed": Status.CONFIRMED, "unconfirmed": Status.UNCONFIRMED}
 
 
 class MapMode(StrEnum):
@@ -116,11 +115,12 @@ class MapPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """One row with its ends found."""
+    """One row with its ends found; ``status`` is ``None`` when the row leaves it open."""
 
     line: int
     element: Element
-    status: Status
+    status: Status | None
+    comment: str
 
 
 def import_mapping(
@@ -199,6 +199,8 @@ def plan_mapping(
 
 
 def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:
+    if not plan.changed:
+        return Several(f"Take statuses and comments from {path.name}", plan.edits)
     verb = {MapMode.ADD: "Map", MapMode.REPLACE: "Replace blocks with", MapMode.UNSET: "Unmap"}[mode]
     return Several(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
 
@@ -210,11 +212,16 @@ def _find(document: Document, row: MappingRow) -> tuple[BlockKey, _Wish]:
     entity = find_schema(document, Side.CDM, row.entity)
     entity_version = find_version(document, Side.CDM, entity, row.entity_version)
     target = find_attribute(entity_version, entity.name, row.cdm_attribute)
-    status = _SETTABLE.get(row.status.strip().lower())
-    if status is None and row.status.strip().lower() not in list(Status):
+    wish = _Wish(row.line, Element(target.id, source.id), _wished_status(row), row.comment.strip())
+    return (version.id, entity_version.id), wish
+
+
+def _wished_status(row: MappingRow) -> Status | None:
+    text = row.status.strip().lower()
+    if text and text not in list(Status):
         raise EditError(f"There is no status {row.status!r}.", hint=f"Statuses are {', '.join(Status)}.")
     # A block that waited for review elsewhere has not been decided on here: it comes in unconfirmed.
-    return (version.id, entity_version.id), _Wish(row.line, Element(target.id, source.id), status or Status.UNCONFIRMED)
+    return None if not text else Status.CONFIRMED if text == Status.CONFIRMED else Status.UNCONFIRMED
 
 
 def _plan_block(
@@ -239,10 +246,23 @@ def _plan_block(
     zeros = tuple(sorted(set(before.elements) - after))
     dropped = _dropped(document, before, lines, whole.outside)
     unchanged = sum(1 for element in lines if element in before.elements and element in after)
+    edit = _edit_of_block(before, wished, ones, zeros)
+    return MapPlan((edit,) if edit else (), len(ones) + len(zeros), unchanged, (), dropped)
+
+
+def _edit_of_block(
+    before: Block, wished: Sequence[_Wish], ones: tuple[Element, ...], zeros: tuple[Element, ...]
+) -> SetElements | None:
+    """Make the edit of one block; rows that change no element may still confirm it or bring a comment."""
     statuses = {wish.status for wish in wished}
     status = Status.UNCONFIRMED if Status.UNCONFIRMED in statuses else Status.CONFIRMED
-    edits = (SetElements(key, ones, zeros, status),) if ones or zeros else ()
-    return MapPlan(edits, len(ones) + len(zeros), unchanged, (), dropped)
+    comment = next((wish.comment for wish in wished if wish.comment), "")
+    confirms = before.status is Status.UNCONFIRMED and statuses == {Status.CONFIRMED}
+    if ones or zeros or confirms:
+        return SetElements(before.key, ones, zeros, status, comment)
+    return (
+        SetElements(before.key, status=before.status, comment=comment) if comment not in ("", before.comment) else None
+    )
 
 
 def _first_lines(wished: Iterable[_Wish]) -> dict[Element, int]:

@@ -146,6 +146,8 @@ def entry(document: Document, item: ReviewItem, refused: Refused = frozenset()) 
     """Put a review item into names."""
     schema_id = document.extraction.version(item.key[0]).schema_id
     block = item.block
+    asked = {path for loss in item.losses for path in (loss.from_path, loss.to_path)}
+    found = (p for p in proposals(document, block) if p.lost in asked)
     lost = tuple(LostElement(ElementName(loss.from_path, loss.to_path), loss.reason) for loss in item.losses)
     return ReviewEntry(
         known_block_name(document, block.key),
@@ -156,7 +158,7 @@ def entry(document: Document, item: ReviewItem, refused: Refused = frozenset()) 
         lost,
         item.new_attributes,
         item.type_changes,
-        tuple(p for p in proposals(document, block) if (schema_id, p.lost, p.candidate) not in refused),
+        tuple(p for p in found if (schema_id, p.lost, p.candidate) not in refused),
         tuple(known_block_name(document, key) for key in item.chain),
         block.postponed,
         block.comment,

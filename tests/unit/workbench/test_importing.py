@@ -175,3 +175,14 @@ def test_a_key_that_was_not_known_is_noted_when_a_source_brings_it(workbench: Wo
     foreign = replace(declare("fx.pay", "1", "orders", "id"), key=("nothing",))
     refused = add_reading(workbench, Side.EXTRACTION, Reading((foreign,))).refused
     assert "nothing" in refused[0].reason
+
+
+def test_a_further_name_that_another_source_brings_is_noted_with_what_is_there_already(empty: Workbench) -> None:
+    first = declare("pay.orders", "1", "id")
+    add_reading(empty, Side.EXTRACTION, Reading((first, declare("pay.fees", "1", "id"))))
+    again = Reading((replace(first, aliases=("orders-topic", "pay.fees")),))
+    assert add_reading(empty, Side.EXTRACTION, again).state == 3
+    found = empty.document.extraction.named("orders-topic")
+    assert found is not None
+    assert (found.name, found.aliases) == ("pay.orders", ("orders-topic",))
+    assert add_reading(empty, Side.EXTRACTION, again).state == 3

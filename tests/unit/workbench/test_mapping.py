@@ -12,10 +12,11 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.mapping import MapMode, import_mapping
+from metl_gui.workbench.reviewing import retire
 from metl_gui.workbench.searching import forward
 from metl_gui.workbench.session import Workbench
 
-from .conftest import declare, write_table
+from .conftest import HEADER, declare, write_table
 
 
 def test_a_table_is_one_state_and_one_undo_step(workbench: Workbench, tmp_path: Path) -> None:
@@ -155,3 +156,47 @@ def test_a_table_that_is_none_raises_and_writes_nothing(workbench: Workbench, tm
     with pytest.raises(SchemaError):
         import_mapping(workbench, tmp_path / "missing.csv")
     assert workbench.document.state == 4
+
+
+def test_a_comment_column_is_kept_with_the_block(workbench: Workbench, tmp_path: Path) -> None:
+    table = tmp_path / "comments.csv"
+    rows = "fx.pay.orders,1,id,payment,1,payment_id,unconfirmed,\nfx.pay.orders,1,amount,payment,1,amount,,ask Ann\n"
+    table.write_text(HEADER.strip() + ",status,comment\n" + rows, encoding="utf-8")
+    import_mapping(workbench, table)
+    (block,) = workbench.document.matrix.blocks()
+    assert (block.status, block.comment) == (Status.UNCONFIRMED, "ask Ann")
+    table.write_text(table.read_text().replace("ask Ann", "ask Bob"), encoding="utf-8")
+    result = import_mapping(workbench, table)
+    assert (result.set, result.unchanged, result.state) == (0, 2, 6)
+    (block,) = workbench.document.matrix.blocks()
+    assert (block.status, block.comment) == (Status.UNCONFIRMED, "ask Bob")
+    assert import_mapping(workbench, table).state == 6
+
+
+def test_rows_that_say_confirmed_confirm_a_block_whose_elements_are_set_already(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    table = tmp_path / "status.csv"
+    row = "fx.pay.orders,1,id,payment,1,payment_id,unconfirmed,\n"
+    table.write_text(HEADER.strip() + ",status,comment\n" + row, encoding="utf-8")
+    import_mapping(workbench, table)
+    table.write_text(table.read_text().replace("unconfirmed", "confirmed"), encoding="utf-8")
+    assert import_mapping(workbench, table).state == 6
+    (block,) = workbench.document.matrix.blocks()
+    assert block.status is Status.CONFIRMED
+
+
+def test_a_table_settles_only_the_lost_elements_it_covers(mapped: Workbench, tmp_path: Path) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "amount", "customer_ref")))
+    table = write_table(tmp_path, "fx.pay.orders,2,customer_ref,payment,1,payer_id", name="second.csv")
+    import_mapping(mapped, table)
+    block = next(b for b in mapped.document.matrix.blocks() if b.open_losses)
+    assert block.status is Status.NEEDS_REVIEW
+    assert [loss.from_path for loss in block.open_losses] == ["legacy"]
+
+
+def test_a_table_maps_a_retired_block_again(mapped: Workbench, tmp_path: Path) -> None:
+    retire(mapped, "fx.pay.orders@1:refund@1")
+    import_mapping(mapped, write_table(tmp_path, "fx.pay.orders,1,id,refund,1,refund_id", name="second.csv"))
+    fed = [a.status for a in forward(mapped.document, "fx.pay.orders").results if a.block.entity == "refund"]
+    assert fed == [Status.CONFIRMED]

@@ -120,3 +120,12 @@ def test_searches_answer_by_names(shrunk: Workbench) -> None:
         ("refund", "1", 2, "first"),
         ("refund", "2", 1, "smaller"),
     ]
+
+
+def test_an_item_proposes_names_for_its_own_losses_only(shrunk: Workbench) -> None:
+    shrunk.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "order_id", "customer_ref", "channel")))
+    entries = {str(item.block): item for item in reviewing.review_list(shrunk.document).items}
+    assert {p.lost for p in entries[PAYMENT_2].proposals} <= {"customer_id", "amount", "legacy"}
+    later = entries["fx.pay.orders@3:payment@1"]
+    assert [lost.element.from_path for lost in later.lost] == ["id"]
+    assert {p.lost for p in later.proposals} == {"id"}

@@ -152,7 +152,7 @@ def _is_value(line: bytes) -> bool:
 
 
 _OUTSIDE = re.compile(rb"[^ \t\r\n,\]]")
-_INSIDE = re.compile(rb'[\[\]{}"\n]')
+_INSIDE = re.compile(rb'[\[{]+|[\]}]+|["\n]')
 _STRING_END = re.compile(rb'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+("|\n)', re.DOTALL)
 _SCALAR_END = re.compile(rb"[ \t\r\n,\]\[{}]")
 _RESTART = re.compile(rb"\n[ \t]*(?=[\[{])")
@@ -172,7 +172,10 @@ class _Values:
         self.array_is_open = False
 
     def fill(self) -> bool:
-        """Read more; say whether there was any."""
+        """Drop what lies before the cursor and read more; say whether there was any."""
+        self.held = self.held[self.at :]
+        self.base += self.at
+        self.at = 0
         pieces: list[bytes] = []
         size = 0
         wanted = max(_MORE, len(self.held))
@@ -186,18 +189,12 @@ class _Values:
         self.held = self.held + b"".join(pieces)
         return bool(size)
 
-    def forget(self, upto: int) -> None:
-        """Drop what lies before a place."""
-        self.held = self.held[upto:]
-        self.base += upto
-        self.at = 0
-
     def start(self) -> bool:
         """Move to the first byte of the next value; the outermost bracket of an array file is passed over."""
         while True:
             found = _OUTSIDE.search(self.held, self.at)
             if found is None:
-                self.forget(len(self.held))
+                self.at = len(self.held)
                 if not self.fill():
                     return False
                 continue
@@ -211,25 +208,25 @@ class _Values:
 def _split_values(chunks: Iterator[bytes], offset: int, limit_bytes: int) -> Iterator[Framed]:
     cursor = _Values(chunks, offset, limit_bytes)
     while cursor.start():
-        cursor.forget(cursor.at)
         yield _next_value(cursor)
 
 
 def _next_value(cursor: _Values) -> Framed:
     """Take the value that begins at the cursor; a broken one ends before the next line that begins with a bracket."""
-    offset, head, passed = cursor.base, b"", 0
-    scan = _Scan()
+    offset, head, passed = cursor.base + cursor.at, b"", 0
+    scan = _Scan(cursor.at)
     while True:
         end = scan.end(cursor.held)
-        if end < 0 and cursor.fill():
-            if len(cursor.held) + passed > cursor.limit_bytes:
-                head = head or cursor.held[:HEAD_BYTES]
-                passed += scan.at
-                cursor.forget(scan.at)
-                scan.at = 0
-            continue
-        end = len(cursor.held) if end < 0 else end
-        raw = cursor.held[:end].rstrip(_BLANK)
+        if end < 0:
+            scan.move(-cursor.at)
+            if cursor.fill():
+                if len(cursor.held) + passed > cursor.limit_bytes:
+                    head = head or cursor.held[:HEAD_BYTES]
+                    passed += scan.at
+                    cursor.at = scan.at
+                continue
+            end = len(cursor.held)
+        raw = cursor.held[cursor.at : end].rstrip(_BLANK)
         cursor.at = end
         size = passed + len(raw)
         if size > cursor.limit_bytes:
@@ -238,25 +235,39 @@ def _next_value(cursor: _Values) -> Framed:
 
 
 class _Scan:
-    """How far the search for the end of one value has come; text once searched is not searched again."""
+    """How far the search for the end of one value has come; text once searched is not searched again.
 
-    def __init__(self) -> None:
-        self.at = 0
+    Args:
+        start: where the value begins in the text at hand.
+    """
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.at = start
         self.level = 0
+        self.is_begun = False
         self.is_scalar = False
         self.is_broken = False
         self.is_in_string = False
 
+    def move(self, by: int) -> None:
+        """Follow the text at hand, of which some was dropped."""
+        self.start += by
+        self.at += by
+
     def end(self, held: bytes) -> int:
         """Return where the value ends, -1 when more text is needed."""
-        if self.at == 0 and not self.level:
-            self.is_scalar = held[:1] not in (b"[", b"{", b'"')
+        if not self.is_begun:
+            self.is_begun = True
+            self.is_scalar = held[self.at : self.at + 1] not in (b"[", b"{", b'"')
         while not (self.is_scalar or self.is_broken):
             if not (self._through_string(held) if self.is_in_string else self._to_next(held)):
                 return -1
             if self._is_balanced():
                 return self.at
-        found = (_SCALAR_END if self.is_scalar else _RESTART).search(held, max(self.at, 1) - self.is_broken)
+        found = (_SCALAR_END if self.is_scalar else _RESTART).search(
+            held, max(self.at, self.start + 1) - self.is_broken
+        )
         self.at = found.start() if found else len(held)
         return self.at + self.is_broken if found else -1
 
@@ -276,16 +287,17 @@ class _Scan:
         return True
 
     def _to_next(self, held: bytes) -> bool:
-        """Go past one bracket, quotation mark or line end; say whether the text at hand was enough."""
+        """Go past brackets of one direction, a quote or a line end; say whether the text at hand was enough."""
         found = _INSIDE.search(held, self.at)
         self.at = found.start() if found else len(held)
         if found is None or (found[0] == b"\n" and self.at + 1 == len(held)):
             return False
         letter = held[self.at]
-        self.level += (letter in b"[{") - (letter in b"]}")
+        count = len(found[0]) if letter in b"[{" else min(len(found[0]), max(self.level, 1))
+        self.level += count * ((letter in b"[{") - (letter in b"]}"))
         self.is_in_string = letter == ord('"')
         self.is_broken = letter == ord("\n") and self._is_restart(held)
-        self.at += 1
+        self.at += count
         return True
 
     def _is_restart(self, held: bytes) -> bool:

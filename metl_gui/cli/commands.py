@@ -72,7 +72,10 @@ def wrong_usage(arguments: argparse.Namespace, message: str) -> NoReturn:
 
 def positive(text: str) -> int:
     """Read a number that must be 1 or more."""
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from error
     if not 1 <= number <= _LARGEST:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {_LARGEST}")
     return number

@@ -30,7 +30,7 @@ def run_error(error: BaseException) -> RunError:
     return RunError(
         "Spark could not finish the run.",
         _telling_line(text),
-        "Nothing was written. Run again with --debug to see everything that Spark said.",
+        "Nothing was written. Run it again; if it fails in the same way, report this sentence.",
     )
 
 

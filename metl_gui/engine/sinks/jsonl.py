@@ -5,8 +5,12 @@ Parts carry the task and its attempt in their names, so a second attempt never t
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection
 from pathlib import Path
+
+from metl_gui.engine.failures import TaskError
+from metl_gui.errors import RunError
 
 _FLUSH_BYTES = 8 << 20
 
@@ -42,12 +46,34 @@ class JsonlParts:
 
     def _flush(self) -> None:
         for folder, lines in self._waiting.items():
-            path = folder / self.name
-            if path not in self._written:
-                if folder not in self.made:
-                    folder.mkdir(exist_ok=True)
-                self._written[path] = None
-            with path.open("ab") as file:
-                file.write(b"\n".join(lines) + b"\n")
+            try:
+                self._write(folder, lines)
+            except FileNotFoundError:
+                raise  # the run was cancelled and its folders are gone
+            except OSError as error:
+                raise TaskError(_unwritable(folder, error)) from error
         self._waiting.clear()
         self._waiting_bytes = 0
+
+    def _write(self, folder: Path, lines: list[bytes]) -> None:
+        path = folder / self.name
+        if path not in self._written:
+            if folder not in self.made:
+                folder.mkdir(exist_ok=True)
+            self._written[path] = None
+        with path.open("ab") as file:
+            file.write(b"\n".join(lines) + b"\n")
+
+
+def _unwritable(folder: Path, error: OSError) -> RunError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RunError(
+            "The disk is full: the outputs do not fit.",
+            f"{folder}. Nothing was kept.",
+            "Free some space and run again.",
+        )
+    return RunError(
+        "A part of the outputs cannot be written.",
+        f"{folder}: {error.strerror or error}. Nothing was kept.",
+        "Look whether the folder is still there and yours to write, then run again.",
+    )

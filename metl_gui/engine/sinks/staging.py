@@ -127,7 +127,10 @@ class Staging:
 
 def _place(path: Path) -> Path:
     try:
+        str(path).encode()
         return path.expanduser().resolve()
+    except UnicodeEncodeError as error:
+        raise RunError("The name of an output folder is not UTF-8.", f"{path}.", "Choose another name.") from error
     except RuntimeError as error:  # a link that leads to itself, or the home folder of somebody unknown
         raise RunError("The output folder cannot be found.", f"{path}: {error}.", "Choose another folder.") from error
 
@@ -145,6 +148,8 @@ def _check_free(place: Path) -> None:
         raise RunError(
             "The output folder cannot be read.", f"{place}: {error.strerror}.", "Choose another folder."
         ) from error
+    if place.is_file():
+        raise RunError("The output folder is a file.", f"{place} is not a folder.", "Give a new folder.")
     if not is_free:
         raise RunError(
             "The output folder is not empty.",

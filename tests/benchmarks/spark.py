@@ -1,0 +1,214 @@
+"""Runs on Spark against identity ``mapInArrow`` over the same source, and against the idiomatic native plan.
+
+The native plan reads the lines as text, parses them with ``from_json`` to maps, joins the mapping as a broadcast table
+by table and columns, renames with ``transform_keys`` and writes ``to_json``; it makes payloads only, and turns numbers
+into strings. The session has Java's full compiler, which the native plan needs more.
+
+Ours is the whole run: listing, our source, the kernel with every check and whole messages, the counts, the report. All
+drop what they made. Before timing, the payloads of a small file are compared as exact values, and the counts of the
+large one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metl_gui.engine.execution import Execution
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import RunSpec, new_run_id
+from metl_gui.engine.session import SparkRuntime
+from metl_gui.engine.sources.files import cut_ranges, list_files
+from metl_gui.engine.sources.reading import Reading
+from tests.benchmarks.harness import ROUNDS, Case, paired
+from tests.benchmarks.kernel import _event, _plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+_MESSAGES = 400_000
+_QUICK_MESSAGES = 100_000
+_DISTINCT = 50_000
+_COMPARED = 2_000
+_TARGET = 3.0
+_LINE = (
+    "before map<string,string>, after map<string,string>, op string, ts_ms bigint, "
+    "source struct<name:string, schema:string, table:string>"
+)
+
+
+def cases(rounds: int, quick: bool) -> Iterator[Case]:
+    """Measure both pairs in one session."""
+    folder = Path(tempfile.mkdtemp(prefix="metl-benchmark-"))
+    try:
+        runtime = SparkRuntime("local[*]", folder / "spark", java_options="")
+        try:
+            yield from _measured(_Bench(runtime, folder), max(rounds, ROUNDS), quick)
+        finally:
+            runtime.end()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _measured(bench: _Bench, rounds: int, quick: bool) -> Iterator[Case]:
+    lines = _lines(_DISTINCT)
+    small = bench.write("small.jsonl", lines[:_COMPARED])
+    bench.check_payloads(small)
+    count = _QUICK_MESSAGES if quick else _MESSAGES
+    large = bench.write("large.jsonl", lines * (count // _DISTINCT))
+    report = bench.ours(large)
+    bench.check_counts(large, report)
+    note = f"{report.read} records of {report.bytes_in / report.read:.0f} bytes, local[*], messages dropped"
+    pairs: tuple[tuple[str, Callable[[Path], object], float | None], ...] = (
+        ("run, native plan as baseline", bench.native, _TARGET),
+        ("run, identity mapInArrow as baseline", bench.identity, None),
+    )
+    for name, baseline, target in pairs:
+        yield paired(
+            name,
+            lambda: bench.ours(large),
+            lambda baseline=baseline: baseline(large),  # type: ignore[misc]  # bound now, not in the next round
+            unit="us a record",
+            per=1e6 / report.read,
+            target=target,
+            rounds=rounds,
+            note=note,
+        )
+
+
+class _Bench:
+    """What is measured.
+
+    Args:
+        runtime: the session.
+        folder: for the files.
+    """
+
+    def __init__(self, runtime: SparkRuntime, folder: Path) -> None:
+        self.runtime = runtime
+        self.folder = folder
+        self.plan = _flat(_plan())
+        self.mapping = runtime.spark.createDataFrame(
+            _mapping_rows(self.plan), "place string, entity string, names map<string,string>"
+        )
+
+    def write(self, name: str, lines: list[bytes]) -> Path:
+        path = self.folder / name
+        path.write_bytes(b"\n".join(lines) + b"\n")
+        return path
+
+    def ours(self, path: Path, sink: str = "noop") -> RunReport:
+        run_id = new_run_id()
+        spec = RunSpec(
+            run_id=run_id, plan=plans.encode(self.plan), source=str(path), sink=sink, folder=str(self.folder / run_id)
+        )
+        return Execution(self.runtime, spec, lambda _event: None, threading.Event()).run()
+
+    def read(self, path: Path) -> DataFrame:
+        reading = msgspec.json.encode(Reading(*cut_ranges(list_files(str(path))))).decode()
+        return self.runtime.spark.read.format("metl_files").option("reading", reading).load()
+
+    def identity(self, path: Path) -> None:
+        records = self.read(path)
+        records.mapInArrow(_same, records.schema).write.format("noop").mode("overwrite").save()
+
+    def native_plan(self, path: Path) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        parsed = self.runtime.spark.read.text(str(path)).select(f.from_json("value", _LINE).alias("m"))
+        row = parsed.select(
+            f.coalesce("m.after", "m.before").alias("row"),
+            f.concat_ws(".", "m.source.name", "m.source.schema", "m.source.table").alias("table"),
+        )
+        place = f.concat_ws(",", f.col("table"), f.array_sort(f.map_keys("row")))
+        joined = row.withColumn("place", place).join(f.broadcast(self.mapping), "place")
+        renamed = f.transform_keys("row", lambda name, _value: f.col("names")[name])
+        return joined.select("entity", f.to_json(renamed).alias("payload"))
+
+    def native(self, path: Path) -> None:
+        self.native_plan(path).write.format("noop").mode("overwrite").save()
+
+    def check_payloads(self, path: Path) -> None:
+        """Fail unless both make the same payloads, in exact values and in order."""
+        out = self.folder / "out"
+        self.ours(path, str(out))
+        theirs: dict[str, list[dict[str, Any]]] = {}
+        for entity, payload in self.native_plan(path).collect():
+            theirs.setdefault(entity, []).append(json.loads(payload))
+        mine = {
+            entity.name: [
+                json.loads(line, parse_float=Decimal, parse_int=Decimal)["payload"]
+                for part in sorted(entity.iterdir())
+                for line in part.read_bytes().splitlines()
+            ]
+            for entity in out.iterdir()
+        }
+        if sum(map(len, mine.values())) != _COMPARED or mine.keys() != theirs.keys():
+            raise AssertionError("not every record became a message")
+        for entity, payloads in mine.items():
+            for ours, native in zip(payloads, theirs[entity], strict=True):
+                _check_equal(ours, native)
+
+    def check_counts(self, path: Path, report: RunReport) -> None:
+        """Fail unless all three read the same and ours and native send as much to each entity."""
+        native = {row[0]: row[1] for row in self.native_plan(path).groupBy("entity").count().collect()}
+        read, size = self.read(path).selectExpr("count(*)", "sum(length(raw))").collect()[0]
+        if (report.read, report.bytes_in, report.by_entity) != (read, size, native):
+            here = report.read, report.bytes_in, report.by_entity
+            raise AssertionError(f"different work: {here} here, {(read, size, native)} there")
+
+
+def _check_equal(ours: dict[str, Any], native: dict[str, str | None]) -> None:
+    """Compare one payload, nulls apart: the native plan has none for what a version lacks, and numbers as text."""
+    present = {name: value for name, value in ours.items() if value is not None}
+    typed = {n: Decimal(v) if isinstance(present.get(n), Decimal) else v for n, v in native.items() if v is not None}
+    if present != typed:
+        raise AssertionError(f"different payloads: {present} here, {typed} there")
+
+
+def _lines(count: int) -> list[bytes]:
+    """Make changes that carry a whole row: the native plan knows nothing of the key of a delete."""
+    dice = random.Random(7)
+    events = (_event(dice, number % count, count) for number in range(count * 2))
+    return [event.envelope for event in events if event.op != "d"][:count]
+
+
+def _flat(plan: Plan) -> Plan:
+    """Give every element a CDM path without dots: ``transform_keys`` makes no nested objects."""
+    replace = msgspec.structs.replace
+    schemas = []
+    for schema in plan.schemas:
+        versions = []
+        for version in schema.versions:
+            blocks = tuple(
+                replace(block, targets=tuple((source, target.replace(".", "_")) for source, target in block.targets))
+                for block in version.blocks
+            )
+            versions.append(replace(version, blocks=blocks))
+        schemas.append(replace(schema, versions=tuple(versions)))
+    return replace(plan, schemas=tuple(schemas))
+
+
+def _mapping_rows(plan: Plan) -> list[tuple[str, str, dict[str, str]]]:
+    return [
+        (",".join([schema.name, *sorted(version.paths)]), block.entity, dict(block.targets))
+        for schema in plan.schemas
+        for version in schema.versions
+        for block in version.blocks
+    ]
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches

@@ -14,6 +14,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.matrix import DpmView
 from metl_gui.core.nodes import Schema, Side, Version
 from metl_gui.core.trees import TreeView
+from metl_gui.errors import EditError
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,28 @@ class Draft:
         """Return a tree to read."""
         return self._trees[side]
 
+    def schema(self, side: Side, id_: int) -> Schema:
+        """Return a schema or entity that an edit names.
+
+        Raises:
+            EditError: it is not there any more.
+        """
+        found = self._trees[side].find_schema(id_)
+        if found is None:
+            raise _gone("schema" if side is Side.EXTRACTION else "entity")
+        return found
+
+    def version(self, side: Side, id_: int) -> Version:
+        """Return a version that an edit names.
+
+        Raises:
+            EditError: it is not there any more.
+        """
+        found = self._trees[side].find_version(id_)
+        if found is None:
+            raise _gone("version")
+        return found
+
     @property
     def matrix(self) -> DpmView:
         """The matrix to read."""
@@ -179,6 +202,10 @@ class Draft:
             self._ids[Side.CDM],
         )
         return Transition(self.document, after, change, title, self.stamp)
+
+
+def _gone(what: str) -> EditError:
+    return EditError(f"The {what} is not in the trees any more.", hint="Look at the newest state first.")
 
 
 class Edit(Protocol):

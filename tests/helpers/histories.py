@@ -6,13 +6,15 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
-from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.edits.settings import CHOICES, AddAlias, SetSettings
+from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.proposals import proposals
 from metl_gui.errors import EditError
@@ -21,7 +23,8 @@ from tests.helpers.world import World, declare
 PATHS = ("a", "b", "c", "d", "e.f", "e.g")
 TYPES = ("string", "int32", "int64")
 NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
-KINDS = ("add", "add", "map", "map", "map", "unmap", "remove", "confirm", "accept", "rename", "retire", "later")
+DECISIONS = ("confirm", "accept", "rename", "retire", "later")
+KINDS = ("add", "add", "map", "map", "map", "unmap", "remove", *DECISIONS, "label", "alias", "ask", "key", "group")
 
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
@@ -61,6 +64,11 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "remove": _remove,
         "undo": _undo,
         "policy": _policy,
+        "label": _label,
+        "alias": _alias,
+        "ask": _ask,
+        "key": _key,
+        "group": _group,
     }
     if kind in makers:
         return makers[kind](world, kind, random)
@@ -88,7 +96,9 @@ def _map(world: World, _: str, random: Random) -> Edit | None:
     sources = random.sample(version.attributes, count)
     targets = random.sample(entity_version.attributes, count)
     ones = tuple(Element(q.id, p.id) for q, p in zip(targets, sources, strict=True))
-    return SetElements((version.id, entity_version.id), ones=ones)
+    status = random.choice((Status.CONFIRMED, Status.CONFIRMED, Status.UNCONFIRMED))
+    comment = random.choice(("", "", "why"))
+    return SetElements((version.id, entity_version.id), ones=ones, status=status, comment=comment)
 
 
 def _unmap(world: World, _: str, random: Random) -> Edit | None:
@@ -115,6 +125,42 @@ def _policy(world: World, _: str, random: Random) -> Edit | None:
     if not entities:
         return None
     return SetSettings(Side.CDM, random.choice(entities).id, (("policy", random.choice(("newest", "parallel"))),))
+
+
+def _label(world: World, _: str, random: Random) -> Edit | None:
+    side = random.choice(list(Side))
+    versions = _versions(world, side)
+    return AttachLabel(side, random.choice(versions).id, str(random.randint(1, 30))) if versions else None
+
+
+def _alias(world: World, _: str, random: Random) -> Edit | None:
+    side = random.choice(list(Side))
+    schemas = world.document.tree(side).schemas()
+    names = (*NAMES[side], "topic", "table")
+    return AddAlias(side, random.choice(schemas).id, random.choice(names)) if schemas else None
+
+
+def _ask(world: World, _: str, random: Random) -> Edit | None:
+    schemas = world.document.extraction.schemas()
+    if not schemas:
+        return None
+    values = ("ask", random.choice(CHOICES["ask"])), ("meanwhile", random.choice(CHOICES["meanwhile"]))
+    return SetSettings(Side.EXTRACTION, random.choice(schemas).id, values)
+
+
+def _key(world: World, _: str, random: Random) -> Edit | None:
+    versions = _versions(world, Side.EXTRACTION)
+    if not versions:
+        return None
+    version = random.choice(versions)
+    return NoteKey(Side.EXTRACTION, version.id, (random.choice(version.attributes).path,))
+
+
+def _group(world: World, _: str, random: Random) -> Edit | None:
+    """Several edits worked out on the same document, as a table or a bulk decision makes them."""
+    kinds = random.choices(("map", "unmap", "confirm", "accept", "rename", "remove", "add"), k=random.randint(2, 3))
+    edits = [_edit(world, kind, Random(random.random())) for kind in kinds]
+    return Several("Several edits", tuple(edit for edit in edits if edit is not None))
 
 
 def _decide(world: World, kind: str, random: Random) -> Edit | None:

@@ -33,9 +33,9 @@ class NoteKey:
         """Set the key.
 
         Raises:
-            EditError: a key path is not an attribute of the version.
+            EditError: the version is gone, or a key path is not an attribute of the version.
         """
-        version = draft.tree(self.side).version(self.version_id)
+        version = draft.version(self.side, self.version_id)
         for path in self.key:
             if version.at_path(path) is None:
                 raise EditError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from metl_gui.core.blocks import Block
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Draft
-from metl_gui.core.nodes import Side
+from metl_gui.core.nodes import Schema, Side
 from metl_gui.errors import EditError
 
 
@@ -83,6 +83,9 @@ class Revert:
 
     def _built_upon(self, draft: Draft) -> Iterator[str]:
         """Name what later edits built on the parts that went, or took from the parts that came back."""
+        for schema in self.change.schemas:
+            if schema.side is Side.CDM and schema.before is not None:
+                yield from _mapped_below_newest(draft, schema.before)
         for version in self.change.versions:
             keys = draft.matrix.column_keys if version.side is Side.EXTRACTION else draft.matrix.row_keys
             if version.before is None and version.after is not None and keys(version.id):
@@ -95,6 +98,13 @@ class Revert:
 def _answers_to(draft: Draft, side: Side, id_: int, name: str) -> bool:
     schema = draft.tree(side).find_schema(id_)
     return schema is not None and name in schema.names
+
+
+def _mapped_below_newest(draft: Draft, entity: Schema) -> Iterator[str]:
+    """Name the versions that an entity under policy 3 could not keep the blocks of."""
+    for id_ in () if entity.setting("policy") == "parallel" else entity.version_ids[:-1]:
+        if draft.matrix.row_keys(id_):
+            yield f"the mapping of version {draft.tree(Side.CDM).version(id_).label} of {entity.name}"
 
 
 def _missing_ends(draft: Draft, block: Block) -> Iterator[str]:

@@ -139,7 +139,12 @@ class RetireBlock:
         return f"Retire {block_name(document, self.key)}"
 
     def apply(self, draft: Draft) -> None:
-        """Retire the block and the later ones of the group that wait for the same reason."""
+        """Retire the block and the later ones of the group that wait for the same reason.
+
+        Raises:
+            EditError: there is no such block.
+        """
+        _block(draft, self.key)
         item = find_item(draft.document, self.key)
         for key in (self.key, *(item.chain if item else ())):
             found = _stamped(draft, _block(draft, key), self.comment if key == self.key else "")

@@ -45,12 +45,12 @@ class SetSettings:
         """Set the values.
 
         Raises:
-            EditError: an unknown setting or value.
+            EditError: an unknown setting or value, or the schema is gone.
         """
         known = SCHEMA_SETTINGS if self.side is Side.EXTRACTION else ENTITY_SETTINGS
         for name, value in self.values:
             check_setting(name, value, known)
-        schema = draft.tree(self.side).schema(self.schema_id)
+        schema = draft.schema(self.side, self.schema_id)
         merged = {**dict(schema.settings), **dict(self.values)}
         settings = tuple(sorted((name, value) for name, value in merged.items() if value not in ("", _default(name))))
         draft.put_schema(self.side, schema.id, replace(schema, settings=settings))
@@ -75,14 +75,13 @@ class AddAlias:
         """Add the alias.
 
         Raises:
-            EditError: another schema answers to the name.
+            EditError: another schema answers to the name, or this one is gone.
         """
-        tree = draft.tree(self.side)
-        holder = tree.named(self.alias)
+        schema = draft.schema(self.side, self.schema_id)
+        holder = draft.tree(self.side).named(self.alias)
         if holder is not None and holder.id != self.schema_id:
             raise EditError(f"{holder.name} answers to {self.alias} already.", hint="Choose another name.")
         if holder is None:
-            schema = tree.schema(self.schema_id)
             draft.put_schema(self.side, schema.id, replace(schema, aliases=(*schema.aliases, self.alias)))
 
 

@@ -78,9 +78,13 @@ class RemoveVersion:
         return f"Remove {document.tree(self.side).schema(version.schema_id).name} version {version.label}"
 
     def apply(self, draft: Draft) -> None:
-        """Remove the blocks and the nodes."""
+        """Remove the blocks and the nodes.
+
+        Raises:
+            EditError: the version is gone.
+        """
         tree = draft.tree(self.side)
-        version = tree.version(self.version_id)
+        version = draft.version(self.side, self.version_id)
         schema = tree.schema(version.schema_id)
         at = schema.version_ids.index(version.id)
         if self.side is Side.EXTRACTION:
@@ -113,10 +117,10 @@ class AttachLabel:
         """Add the label.
 
         Raises:
-            EditError: another version of the schema has this label.
+            EditError: another version of the schema has this label, or the version is gone.
         """
         tree = draft.tree(self.side)
-        version = tree.version(self.version_id)
+        version = draft.version(self.side, self.version_id)
         holder = tree.labelled(version.schema_id, self.label)
         if holder is not None and holder.id != version.id:
             raise _two_meanings(tree.schema(version.schema_id).name, self.label)

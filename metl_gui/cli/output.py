@@ -15,6 +15,8 @@ from metl_gui.cli.progress_bar import ProgressBar
 from metl_gui.errors import UserError
 from metl_gui.workbench.progress import Progress, Watch
 
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class SpeechError(UserError):
     """What a command has to say cannot be written to its standard output, a full disk perhaps."""
@@ -71,7 +73,7 @@ class Output:
     def watching(self) -> Iterator[Watch]:
         """Show the progress of long work; the first Ctrl-C asks it to stop at its next step, the second breaks it off.
 
-        The signal is only taken over on the main thread, where Python allows it.
+        The signals are only taken over on the main thread, where Python allows it.
         """
         stop = threading.Event()
 
@@ -82,12 +84,14 @@ class Output:
             self.note("Stopping ...")
 
         on_main = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, interrupted) if on_main else None
+        # Who ends the program or closes its terminal wants nothing half-written to stay either; nohup is respected.
+        taken = [number for number in _ENDINGS if on_main and signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, interrupted) for number in taken}
         try:
             yield Watch(self._told, stop.is_set)
         finally:
-            if on_main:
-                signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             self._bar.clear()
 
     def _say(self, lines: Sequence[str]) -> None:

@@ -6,12 +6,14 @@ and live with the user's data. Source: contract.md §2.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from pathlib import Path
 
 import platformdirs
 
+_log = logging.getLogger(__name__)
 APPLICATION = "metl-gui"
 KEPT_SECONDS = 30 * 24 * 3600
 
@@ -40,13 +42,15 @@ def forget_old_runs(project_id: str, kept_seconds: float = KEPT_SECONDS) -> int:
     """Remove the run folders of a project that are older than the limit.
 
     Returns:
-        How many went.
+        How many went; none where the folder cannot be looked into.
     """
     folder = runs_folder(project_id)
-    if not folder.is_dir():
-        return 0
     oldest = time.time() - kept_seconds
-    old = [run for run in folder.iterdir() if run.is_dir() and run.stat().st_mtime < oldest]
+    try:
+        old = [run for run in folder.iterdir() if run.is_dir() and run.stat().st_mtime < oldest]
+    except OSError as error:
+        _log.debug("old runs are not looked for: %s", error)
+        return 0
     for run in old:
         shutil.rmtree(run, ignore_errors=True)
     return len(old)

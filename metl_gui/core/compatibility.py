@@ -61,4 +61,4 @@ def is_readable(source: Attribute, target: Attribute) -> bool:
 
 
 def _is_wide_enough(source: str, target: str) -> bool:
-    return source == target or target == "number" or target in _WIDER.get(source, ())
+    return target in (source, "number") or target in _WIDER.get(source, ())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 KeyPaths: TypeAlias = tuple[str, ...] | None
@@ -64,10 +64,6 @@ class VersionDeclaration:
     def fingerprint(self) -> str:
         """The identity of this version's content."""
         return fingerprint(self.attributes)
-
-    def with_label(self, label: str) -> VersionDeclaration:
-        """Return the same declaration under another label."""
-        return replace(self, label=label)
 
 
 def fingerprint(attributes: Iterable[AttributeDeclaration]) -> str:

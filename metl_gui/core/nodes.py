@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, fingerprint
+from metl_gui.core.declarations import KeyPaths
 
 
 class Side(StrEnum):
@@ -118,15 +118,3 @@ class Schema:
     def setting(self, name: str, default: str = "") -> str:
         """Return one setting, or the default when it was never set."""
         return next((value for key, value in self.settings if key == name), default)
-
-
-def declared(attribute: Attribute) -> AttributeDeclaration:
-    """Turn an attribute back into what was declared of it."""
-    return AttributeDeclaration(
-        attribute.path, attribute.type, attribute.logical, attribute.scale, attribute.optional, attribute.doc
-    )
-
-
-def fingerprint_of(attributes: tuple[Attribute, ...]) -> str:
-    """Fingerprint a version's attributes."""
-    return fingerprint(declared(a) for a in attributes)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
+from metl_gui.core.names import label_order
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.update import carry_to_entity_version, carry_to_schema_version
 from metl_gui.errors import EditError
 
 PARALLEL = "parallel"
-_NUMBERS = re.compile(r"\D*(\d+(?:[.-]\d+)*)\D*")
-
-
-def label_order(label: str) -> tuple[int, ...] | None:
-    """Read the numbers of a label such as ``7``, ``1.2.0``, ``2-0-1`` or ``v3``; ``None`` when it has none."""
-    found = _NUMBERS.fullmatch(label)
-    return tuple(int(part) for part in re.split(r"[.-]", found[1])) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +174,9 @@ def _with_aliases(draft: Draft, side: Side, schema: Schema, declaration: Version
 def _place(draft: Draft, side: Side, schema: Schema, label: str) -> int:
     own = label_order(label)
     orders = [label_order(draft.tree(side).version(id_).label) for id_ in schema.version_ids]
-    if own is None or None in orders:
+    if any(is_unordered for is_unordered, *_ in (own, *orders)):
         return len(orders)
-    return sum(1 for order in orders if order is not None and order <= own)
+    return sum(1 for order in orders if order <= own)
 
 
 def _make_version(

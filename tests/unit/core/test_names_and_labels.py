@@ -65,3 +65,11 @@ def test_labels_that_order_alike_stand_in_order_of_appearance() -> None:
     world.schema("s", "1", "a")
     world.schema("s", "v1", "b")
     assert [version.label for version in world.document.extraction.all_versions()] == ["1", "v1"]
+
+
+def test_a_release_candidate_stands_before_its_release() -> None:
+    world = World()
+    for label in ("1.0.0", "2.0.0", "2.0.0-rc1", "1.5.0"):
+        world.schema("s", label, f"a{label[0]}{len(label)}{label[2]}")
+    labels = [version.label for version in world.document.extraction.all_versions()]
+    assert labels == ["1.0.0", "1.5.0", "2.0.0-rc1", "2.0.0"]

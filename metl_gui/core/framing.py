@@ -178,7 +178,7 @@ class _Values:
         self.at = 0
         pieces: list[bytes] = []
         size = 0
-        wanted = max(_MORE, len(self.held))
+        wanted = max(_MORE, min(len(self.held), self.limit_bytes - len(self.held)))
         while size < wanted and not self.is_at_end:
             piece = next(self.chunks, None)
             if piece is None:

@@ -74,7 +74,7 @@ class Execution:
 
     def _mapped(self, listing: FileListing, staging: Staging) -> RunReport:
         self._check_cancelled()
-        files, tasks = cut_ranges(listing, self.spec.limit)
+        files, tasks = cut_ranges(listing, self.spec.limit, self.runtime.spark.sparkContext.defaultParallelism)
         self.emit(RunStarted(self.spec.run_id, len(files), listing.bytes_total))
         progress = ProgressSum(self.progress_path, [sum(piece.stop - piece.start for piece in task) for task in tasks])
         with _Watcher(self, progress, listing.bytes_total):

@@ -23,7 +23,7 @@ from metl_gui.errors import RunError
 
 MIN_RANGE_BYTES = 1 << 20
 MAX_RANGE_BYTES = 32 << 20
-_RANGES_WANTED = 64
+"""A task costs about as much as reading 1 MB of records; a range this long still gives each core its share."""
 _BOM = b"\xef\xbb\xbf"
 _NOT_RECORDS = frozenset({".md", ".py", ".sql", ".csv", ".tsv", ".html", ".xlsx", ".parquet", ".yaml", ".yml", ".metl"})
 _AVRO = b"Obj\x01"
@@ -171,18 +171,25 @@ def _listed(path: Path, root: Path) -> SourceFile:
     return SourceFile(name, str(path.resolve()), size_bytes, codec_of(head))
 
 
-def cut_ranges(listing: FileListing, limit: int | None = None) -> tuple[list[SourceFile], list[list[FileRange]]]:
+def cut_ranges(
+    listing: FileListing, limit: int | None = None, cores: int = 0
+) -> tuple[list[SourceFile], list[list[FileRange]]]:
     """Cut the files into the ranges of tasks.
 
     Plain JSON lines are cut by bytes; any other file is one task. With a limit everything is one task, which stops
     when it has read enough.
+
+    Args:
+        listing: the files.
+        limit: how many records at most.
+        cores: how many tasks run at once; 0 for the cores of this computer.
 
     Returns:
         The files with their framing where it had to be told, and the ranges of each task.
     """
     if limit is not None:
         return list(listing.files), [[FileRange(i, 0, file.size_bytes) for i, file in enumerate(listing.files)]]
-    step = min(max(listing.bytes_total // _RANGES_WANTED, MIN_RANGE_BYTES), MAX_RANGE_BYTES)
+    step = _range_bytes(listing.bytes_total, cores or os.cpu_count() or 1)
     files: list[SourceFile] = []
     tasks: list[list[FileRange]] = []
     for index, listed in enumerate(listing.files):
@@ -193,6 +200,12 @@ def cut_ranges(listing: FileListing, limit: int | None = None) -> tuple[list[Sou
         tasks.extend([FileRange(index, start, min(start + width, size))] for start in range(0, size, width))
     # Spark asks a source without tasks for one all the same.
     return files, tasks or [[]]
+
+
+def _range_bytes(bytes_total: int, cores: int) -> int:
+    """Return the longest width below the limit that gives every core the same number of ranges."""
+    rounds = -(-bytes_total // (cores * MAX_RANGE_BYTES)) or 1
+    return max(-(-bytes_total // (cores * rounds)), MIN_RANGE_BYTES)
 
 
 def _with_framing(file: SourceFile) -> SourceFile:

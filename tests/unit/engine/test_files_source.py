@@ -115,7 +115,7 @@ def test_big_json_lines_become_many_ranges_and_a_big_array_one(tmp_path: Path) -
     record = json.dumps({"text": "x" * 1000}).encode()
     (tmp_path / "array.json").write_bytes(b"[" + b",\n".join([record] * 3000) + b"]")
     (tmp_path / "lines.jsonl").write_bytes(b"\n".join([record] * 3000))
-    files, tasks = cut_ranges(list_files(str(tmp_path)))
+    files, tasks = cut_ranges(list_files(str(tmp_path)), cores=6)
     by_file = [
         sum(files[piece.file].name == name for task in tasks for piece in task)
         for name in ("array.json", "lines.jsonl")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from metl_gui import __version__
 from metl_gui.cli import computer, demo, mappings, reviews, runs, schemas, states
 from metl_gui.cli.commands import Commands, common_options
-from metl_gui.cli.outcomes import finished
+from metl_gui.cli.outcomes import CANCELLED, finished
 from metl_gui.cli.output import Output
 
 GROUPS = (computer, demo, schemas, mappings, reviews, states, runs)
@@ -33,7 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = build_parser().parse_args(argv)
+    try:
+        arguments = build_parser().parse_args(argv)
+    except KeyboardInterrupt:
+        return CANCELLED
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
 

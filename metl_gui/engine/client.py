@@ -182,7 +182,7 @@ class SparkProcess:
                     case RunFailed():
                         raise failure(event)
                     case RunStopped():
-                        raise RunCancelled("the run was cancelled")
+                        raise RunCancelled("Nothing of the run was kept.")
                     case RunStarted() | RunProgressed() | SessionStarting() | SessionReady() | SessionFailed():
                         continue
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -458,3 +459,29 @@ def test_reading_a_project_needs_no_locale_and_no_home(project: Path, environmen
     assert "State " in done.stdout
     assert "There is no project file gone-" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_long_work_that_is_ended_stops_in_order_and_changes_nothing(
+    metl: Metl, project: Path, ending: signal.Signals
+) -> None:
+    with Path("long.csv").open("w") as table:
+        table.write(HEADER)
+        table.writelines(f"{ROW}memo{n},payment,2.0.0,amount\n" for n in range(200_000))
+    before = metl("show", project)
+    command = [*METL, "map", str(project), "--csv", "long.csv"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    ) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline().startswith("Reading")
+        running.send_signal(ending)
+        said = running.stderr.read()
+    assert running.returncode == 130, said
+    assert "Cancelled." in said
+    assert "Traceback" not in said
+    assert metl("show", project) == before

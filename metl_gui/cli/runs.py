@@ -31,6 +31,11 @@ def register(commands: Commands) -> None:
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside")
     parser.add_argument("--state", type=int, metavar="N", help="map with this state instead of the current one")
     parser.add_argument("--limit", type=positive, metavar="N", help="read at most N records")
+    parser.add_argument(
+        "--include-unconfirmed",
+        action="store_true",
+        help="map blocks that nobody has confirmed too; a test always does, and counts them",
+    )
 
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.packaged import sample_projects
+from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.jobs import SynchronousJobs
 from metl_gui.ui.window import Window
@@ -32,6 +33,16 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("METL_USER", "Ada")
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a question that a test does not answer fail it, where it would wait for ever."""
+
+    def refuse(question: asking.Question) -> int:
+        raise AssertionError(f"nobody answers: {question.windowTitle()}")
+
+    monkeypatch.setattr(asking.Question, "exec", refuse)
 
 
 @pytest.fixture(scope="session")

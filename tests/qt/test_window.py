@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QImage, QKeySequence
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
@@ -222,6 +222,15 @@ def test_a_display_that_does_not_answer_ends_in_a_hint() -> None:
     assert ended.returncode == 1
     assert "The window cannot be opened." in ended.stderr
     assert ended.stderr.strip().endswith("system libraries that Qt needs.")
+
+
+def test_a_picture_of_a_project_needs_no_display(waiting_sample: SampleFolder, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    target = tmp_path / "pictures" / "window.png"
+    command = [sys.executable, "-m", "metl_gui.ui.main", str(waiting_sample.project), "--screenshot", str(target)]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert QImage(str(target)).width() == 1600
 
 
 def test_confirming_by_key_on_another_page_only_shows_the_review(window: Window) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -16,6 +17,7 @@ from metl_gui.ui.run.indent import indented
 
 _SHOWN = 200
 _LONGEST = 20_000
+KeptRecord: TypeAlias = MappedRecord | SetAsideRecord
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,16 @@ class MessagePair:
     after: str
 
 
-def pairs_of(folder: Path, errors: Path | None, only_set_aside: bool, reason: str = "") -> list[MessagePair]:
-    """Read what a run kept to look at; reads files, so call it from a job when the run is large."""
-    pairs: list[MessagePair] = []
+def records_of(folder: Path, errors: Path | None, only_set_aside: bool, reason: str = "") -> list[KeptRecord]:
+    """Read the first records that a run kept to look at."""
     if not only_set_aside:
-        pairs += [_mapped(record) for record in first_results(folder / "samples", _SHOWN)]
-    elif errors is not None and errors.is_dir():
-        pairs += [_set_aside(record) for record in first_set_aside(errors, _SHOWN, reason)]
-    return pairs
+        return list(first_results(folder / "samples", _SHOWN))
+    return list(first_set_aside(errors, _SHOWN, reason)) if errors is not None and errors.is_dir() else []
+
+
+def pair_of(record: KeptRecord) -> MessagePair:
+    """Lay a record out beside what became of it."""
+    return _mapped(record) if isinstance(record, MappedRecord) else _set_aside(record)
 
 
 def readable(raw: bytes) -> str:
@@ -81,7 +85,7 @@ class MessagePanel(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("surface", "card")
-        self.pairs: list[MessagePair] = []
+        self.records: list[KeptRecord] = []
         self._at = 0
         self._folder: Path | None = None
         self._errors: Path | None = None
@@ -111,34 +115,39 @@ class MessagePanel(QFrame):
         else:
             self.only_aside.setChecked(True)
 
+    @property
+    def pair(self) -> MessagePair | None:
+        """What is shown."""
+        return pair_of(self.records[self._at]) if self.records else None
+
     def _load(self) -> None:
         if not self.only_aside.isChecked():
             self._reason = ""
         is_there = self._folder is not None and self._folder.is_dir()
         aside = self.only_aside.isChecked()
-        self.pairs = pairs_of(self._folder, self._errors, aside, self._reason) if is_there and self._folder else []
+        self.records = records_of(self._folder, self._errors, aside, self._reason) if is_there and self._folder else []
         self._at = 0
         self._show()
 
     def _back(self) -> None:
-        self._at = (self._at - 1) % max(len(self.pairs), 1)
+        self._at = (self._at - 1) % max(len(self.records), 1)
         self._show()
 
     def _forth(self) -> None:
-        self._at = (self._at + 1) % max(len(self.pairs), 1)
+        self._at = (self._at + 1) % max(len(self.records), 1)
         self._show()
 
     def _show(self) -> None:
         for button in (self.previous_button, self.next_button):
-            button.setEnabled(len(self.pairs) > 1)
-        if not self.pairs:
+            button.setEnabled(len(self.records) > 1)
+        pair = self.pair
+        if pair is None:
             self.place.setText("Run a mapping to see records beside the messages they become.")
             self.before.clear()
             self.after.clear()
             self._after_title.setText("after mapping")
             return
-        pair = self.pairs[self._at]
-        self.place.setText(f"{pair.place} · {self._at + 1} of {len(self.pairs)}")
+        self.place.setText(f"{pair.place} · {self._at + 1} of {len(self.records)}")
         self.before.setPlainText(pair.before)
         self.after.setPlainText(pair.after)
         self._after_title.setText(pair.after_title)

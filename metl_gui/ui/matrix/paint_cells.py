@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from metl_gui.core.blocks import Block, Loss, Status
 from metl_gui.ui import theme as themes
-from metl_gui.ui.contrast import faded
+from metl_gui.ui.contrast import faded, mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content, Mark
@@ -26,8 +26,9 @@ def paint_cells(painter: QPainter, content: Content, scales: tuple[float, float]
             box = QRectF(wide.begin[x] * sx, top, (wide.end[x] - wide.begin[x]) * sx, bottom - top)
             block = content.blocks.get((x, y))
             _paint_frame(painter, box, block, theme)
-            _paint_grid(painter, box, (int(wide.last[x] - wide.first[x]), int(tall.last[y] - tall.first[y])), theme)
             if block is not None:
+                cells = int(wide.last[x] - wide.first[x]), int(tall.last[y] - tall.first[y])
+                _paint_grid(painter, box, cells, theme)
                 _paint_losses(painter, content, block, box, scales, theme)
     _paint_elements(painter, content, scales, area, theme)
 
@@ -39,7 +40,7 @@ def cell_box(content: Content, column: int, row: int, scales: tuple[float, float
 
 
 def _paint_frame(painter: QPainter, box: QRectF, block: Block | None, theme: Theme) -> None:
-    pen, brush = QPen(theme.line, 1.0), theme.bg
+    pen, brush = QPen(theme.line, 1.0), mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0)
     if block is not None and block.status is Status.NEEDS_REVIEW:
         colour, width = theme.review_outline
         pen, brush = QPen(colour, width), theme.reviewbg

@@ -25,7 +25,7 @@ from metl_gui.engine.sources.files import (
     list_files,
 )
 from metl_gui.engine.sources.reading import Reading
-from metl_gui.engine.task import SCHEMA, TaskOrder, TaskOutcome, mapping_task
+from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import RunCancelled, RunError
 
 
@@ -89,30 +89,25 @@ class Execution:
         return self._report(tally, staging, problems)
 
     def _collect(self, files: list[SourceFile], tasks: list[list[FileRange]], staging: Staging) -> list[TaskOutcome]:
-        spark = self.runtime.spark
-        reading = Reading(files, tasks, self.spec.limit)
-        plan = spark.sparkContext.broadcast(self.spec.plan)
+        plan = staging.errors_partial / "plan.json"
+        plan.write_bytes(self.spec.plan)
         order = TaskOrder(
-            self.spec.run_id,
-            self.spec.mode,
-            [file.name for file in files],
-            staging.messages_partial,
-            staging.errors_partial,
-            staging.samples_partial,
-            self.spec.samples,
-            str(self.progress_path),
+            run_id=self.spec.run_id,
+            plan=str(plan),
+            mode=self.spec.mode,
+            messages=str(staging.messages_partial) if staging.messages_partial else None,
+            errors=str(staging.errors_partial),
+            samples=str(staging.samples_partial),
+            samples_wanted=self.spec.samples,
+            progress=str(self.progress_path),
         )
-        source = spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
         try:
-            rows = source.load().mapInArrow(mapping_task(order, plan), SCHEMA).collect()
+            rows = self.runtime.read(Reading(files, tasks, self.spec.limit), order).collect()
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
             if self.runtime.has_died():
                 raise jvm_died() from error
             raise run_error(error) from error
-        finally:
-            if self.runtime.is_alive:
-                plan.unpersist()
         return [msgspec.json.decode(bytes(row[0]), type=TaskOutcome) for row in rows]
 
     def _check_cancelled(self) -> None:

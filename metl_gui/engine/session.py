@@ -10,13 +10,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
-import pyarrow as pa
 
 import metl_gui
 from metl_gui.engine.java import find_java
@@ -25,7 +23,9 @@ from metl_gui.engine.sources.reading import Reading
 from metl_gui.errors import RunError, SetupError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+    from metl_gui.engine.task import TaskOrder
 
 _QUIET = """\
 rootLogger.level = warn
@@ -130,14 +130,19 @@ class SparkRuntime:
                 self.spark.sparkContext.cancelJobGroup(run_id)
             is_over.wait(0.05)
 
+    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
+        """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
+        source = self.spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
+        if order is not None:
+            source = source.option("order", msgspec.json.encode(order).decode())
+        return source.load()
+
     def warm_up(self) -> None:
         """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
         path = self.folder / "warm-up.jsonl"
         path.write_bytes(b"{}\n")
         files, tasks = cut_ranges(list_files(str(path)))
-        reading = msgspec.json.encode(Reading(files, tasks * (os.cpu_count() or 1))).decode()
-        records = self.spark.read.format("metl_files").option("reading", reading).load()
-        records.mapInArrow(_same, records.schema).collect()
+        self.read(Reading(files, tasks * (os.cpu_count() or 1))).collect()
 
     def end(self) -> None:
         """End the JVM, kindly first."""
@@ -202,12 +207,6 @@ class SparkRuntime:
             "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
             "spark.python.task.killTimeout": "200ms",
         }
-
-
-def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import metl_gui.engine.task  # noqa: F401 - for the runs that come to this worker later
-
-    yield from batches
 
 
 def _does_not_start(error: Exception) -> SetupError:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pyarrow as pa
 
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.kernel import Kernel
@@ -21,12 +18,7 @@ from metl_gui.engine.report import Tally
 from metl_gui.engine.results import Sampler
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.names import folder_name
-
-if TYPE_CHECKING:
-    from pyspark import Broadcast
-
-SCHEMA = "outcome binary"
-_ARROW = pa.schema([pa.field("outcome", pa.binary())])
+from metl_gui.engine.sources.batches import Batch
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
@@ -36,57 +28,37 @@ class TaskOutcome(msgspec.Struct, frozen=True):
     written: list[str]
 
 
-@dataclass(frozen=True)
-class TaskOrder:
-    """What every task of a run is told.
+class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What every task of a run is told, with paths that all executors share.
 
     Args:
         run_id: names the kernel that a worker keeps between tasks.
+        plan: the file that holds the plan: it may be too long to send with every task.
         mode: ``test`` or ``production``.
-        files: the names that places begin with, by the index of the file.
         messages, errors, samples: the partial folders; no messages for ``noop``.
         samples_wanted: how many an entity and task.
         progress: the file for progress notes.
     """
 
     run_id: str
+    plan: str
     mode: Mode
-    files: Sequence[str]
-    messages: Path | None
-    errors: Path
-    samples: Path
+    messages: str | None
+    errors: str
+    samples: str
     samples_wanted: int
     progress: str
-
-
-def mapping_task(
-    order: TaskOrder, plan: Broadcast[bytes]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make the function for ``mapInArrow``: batches of records in, one outcome out."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        if context is None:
-            raise RuntimeError("a mapping task runs on an executor only")
-        task = Task(order, kernel_for(order, plan), context.partitionId(), context.attemptNumber())
-        for batch in batches:
-            task.map(batch)
-        yield pa.RecordBatch.from_arrays([pa.array([msgspec.json.encode(task.end())], pa.binary())], schema=_ARROW)
-
-    return run
 
 
 _kernels: dict[str, Kernel] = {}
 """The kernel of the last run that this worker process served; building one costs more than a task."""
 
 
-def kernel_for(order: TaskOrder, plan: Broadcast[bytes]) -> Kernel:
+def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
     """Return the kernel of a run, built on first use in this process."""
     if order.run_id not in _kernels:
         _kernels.clear()
-        _kernels[order.run_id] = Kernel(plans.decode(plan.value), order.mode)
+        _kernels[order.run_id] = Kernel(plans.decode(plan()), order.mode)
     return _kernels[order.run_id]
 
 
@@ -103,21 +75,25 @@ class Task:
         self.order = order
         self.kernel = kernel
         self.tally = Tally()
-        self.parts = JsonlParts(f"part-{number:06d}-{attempt}", (order.samples,))
+        self.messages = Path(order.messages) if order.messages else None
+        self.errors, self.samples = Path(order.errors), Path(order.samples)
+        self.parts = JsonlParts(f"part-{number:06d}-{attempt}", (self.samples,))
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
 
-    def map(self, batch: pa.RecordBatch) -> None:
-        """Map one batch and write what it became."""
-        names = self.order.files
-        raws, offsets = _values(batch, "raw"), _values(batch, "offset")
-        files = [names[file] for file in _values(batch, "file")]
-        outcome = self.kernel.map(raws, files, offsets, _values(batch, "size"))
+    def map(self, file: str, batch: Batch) -> None:
+        """Map one batch and write what it became.
+
+        Args:
+            file: the name of its file as positions say it.
+            batch: the records.
+        """
+        outcome = self.kernel.map(batch.raws, [file] * len(batch.raws), batch.offsets, batch.sizes)
         counted = msgspec.convert(outcome.counts(), Tally)
         self.tally.add(counted)
         self._write(outcome)
         if not self.sampler.has_enough(counted.by_entity):
-            self._sample(outcome, raws, [f"{file}@{offset}" for file, offset in zip(files, offsets, strict=True)])
+            self._sample(outcome, file, batch)
         self.notes.note(self.tally)
 
     def end(self) -> TaskOutcome:
@@ -127,23 +103,19 @@ class Task:
         return TaskOutcome(self.tally, written)
 
     def _write(self, outcome: Outcome) -> None:
-        if self.order.messages is not None:
+        if self.messages is not None:
             by_entity: dict[str, list[bytes]] = {}
             for entity, text in zip(outcome.entities, outcome.messages, strict=True):
                 by_entity.setdefault(entity, []).append(text)
             for entity, lines in by_entity.items():
-                self.parts.append(self.order.messages / folder_name(entity), lines)
+                self.parts.append(self.messages / folder_name(entity), lines)
         for row in outcome.set_aside:
-            self.parts.append(self.order.errors / f"reason={row.reason}", [row.text])
+            self.parts.append(self.errors / f"reason={row.reason}", [row.text])
 
-    def _sample(self, outcome: Outcome, raws: list[bytes], places: list[str]) -> None:
+    def _sample(self, outcome: Outcome, file: str, batch: Batch) -> None:
         messages = zip(outcome.records, outcome.entities, outcome.messages, strict=True)
         for record, made in itertools.groupby(messages, key=itemgetter(0)):
             sent = [(entity, text) for _, entity, text in made]
-            line = self.sampler.take(places[record], raws[record], sent)
+            line = self.sampler.take(f"{file}@{batch.offsets[record]}", batch.raws[record], sent)
             if line is not None:
-                self.parts.append(self.order.samples, [line])
-
-
-def _values(batch: pa.RecordBatch, column: str) -> list[Any]:
-    return batch.column(column).to_pylist()
+                self.parts.append(self.samples, [line])

@@ -117,8 +117,7 @@ class _Bench:
         return Execution(self.runtime, spec, lambda _event: None, threading.Event()).run()
 
     def read(self, path: Path) -> DataFrame:
-        reading = msgspec.json.encode(Reading(*cut_ranges(list_files(str(path))))).decode()
-        return self.runtime.spark.read.format("metl_files").option("reading", reading).load()
+        return self.runtime.read(Reading(*cut_ranges(list_files(str(path)))))
 
     def identity(self, path: Path) -> None:
         records = self.read(path)

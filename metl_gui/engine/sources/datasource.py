@@ -1,28 +1,29 @@
-"""The file source as Spark sees it: a Python data source that yields Arrow batches of raw records.
+"""The file source as Spark sees it: a Python data source of raw records, which maps them as it reads when told to.
 
-Columns: ``file`` (index in the listing), ``offset``, ``size`` (bytes of the record) and ``raw`` (its bytes, only the
-beginning when it is larger than the limit).
+Raw records come as Arrow batches with the columns ``file`` (index in the listing), ``offset``, ``size`` (bytes of the
+record) and ``raw`` (its bytes, only the beginning when it is larger than the limit). With an order, each task maps its
+records where it reads them and yields one row, its outcome: the records never travel through the JVM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from metl_gui.core.framing import Framed
 from metl_gui.engine.failures import TaskError
-from metl_gui.engine.sources.files import read_ranges
+from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.reading import Reading
+from metl_gui.engine.task import Task, TaskOrder, kernel_for
 from metl_gui.errors import UserError
 
-BATCH_RECORDS = 8192
-BATCH_BYTES = 4 << 20
-SCHEMA = "file int, offset bigint, size bigint, raw binary"
+FORMAT = "metl_files"
 _TYPES: dict[str, pa.DataType] = {
     "file": pa.int32(),
     "offset": pa.int64(),
@@ -30,26 +31,33 @@ _TYPES: dict[str, pa.DataType] = {
     "raw": pa.binary(),
 }
 _ARROW = pa.schema(_TYPES)
+_OUTCOMES: dict[str, pa.DataType] = {"outcome": pa.binary()}
 
 
 class FileDataSource(DataSource):
-    """Reads the ranges of a listing; its one option ``reading`` holds them as JSON."""
+    """Reads the ranges of a listing.
+
+    Options: ``reading``, a ``Reading`` as JSON; ``order``, a ``TaskOrder`` as JSON, to map as it reads.
+    """
 
     @classmethod
     def name(cls) -> str:
         """Return the name of the format."""
-        return "metl_files"
+        return FORMAT
 
     def schema(self) -> str:
         """Return the columns."""
-        return SCHEMA
+        return "outcome binary" if "order" in self.options else "file int, offset bigint, size bigint, raw binary"
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's interface
         """Make the reader."""
-        return FileReader(msgspec.json.decode(self.options["reading"], type=Reading))
+        reading = msgspec.json.decode(self.options["reading"], type=Reading)
+        if "order" in self.options:
+            return MappingReader(reading, msgspec.json.decode(self.options["order"], type=TaskOrder))
+        return RecordReader(reading)
 
 
-class FileReader(DataSourceReader):
+class _Reader(DataSourceReader):
     """Reads the ranges of one task after the other."""
 
     def __init__(self, reading: Reading) -> None:
@@ -59,41 +67,56 @@ class FileReader(DataSourceReader):
         """Return one partition for each task."""
         return [InputPartition(index) for index in range(len(self.reading.tasks))]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a task in batches.
+    def batches(self, task: int) -> Iterator[Batch]:
+        """Yield the records of a task.
 
         Raises:
             TaskError: a file cannot be read to its end.
         """
-        records = read_ranges(self.reading.files, self.reading.tasks[partition.value], self.reading.limit)
         try:
-            yield from batches_of(records)
+            yield from read_batches(self.reading.files, self.reading.tasks[task], self.reading.limit)
         except UserError as error:
             raise TaskError(error) from error
 
 
-def batches_of(records: Iterator[tuple[int, Framed]]) -> Iterator[pa.RecordBatch]:
-    """Gather records to Arrow batches of a bounded size."""
-    files: list[int] = []
-    framed: list[Framed] = []
-    size = 0
-    for file, record in records:
-        files.append(file)
-        framed.append(record)
-        size += len(record.raw)
-        if len(files) >= BATCH_RECORDS or size >= BATCH_BYTES:
-            yield _batch(files, framed)
-            files, framed, size = [], [], 0
-    if files:
-        yield _batch(files, framed)
+class RecordReader(_Reader):
+    """Yields raw records."""
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a task in batches."""
+        for batch in self.batches(partition.value):
+            yield _arrow(batch)
 
 
-def _batch(files: list[int], framed: list[Framed]) -> pa.RecordBatch:
-    offsets, raw, sizes = zip(*framed, strict=True)
+class MappingReader(_Reader):
+    """Maps the records of a task where it reads them.
+
+    Args:
+        reading: what to read.
+        order: what to do with it.
+    """
+
+    def __init__(self, reading: Reading, order: TaskOrder) -> None:
+        super().__init__(reading)
+        self.order = order
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Map a task and yield its outcome."""
+        context = TaskContext.get()
+        kernel = kernel_for(self.order, Path(self.order.plan).read_bytes)
+        task = Task(self.order, kernel, partition.value, context.attemptNumber() if context else 0)
+        for batch in self.batches(partition.value):
+            task.map(self.reading.files[batch.file].name, batch)
+        outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end())], pa.binary())]
+        yield pa.RecordBatch.from_arrays(outcome, schema=pa.schema(_OUTCOMES))
+
+
+def _arrow(batch: Batch) -> pa.RecordBatch:
+    count = len(batch.raws)
     columns: list[pa.Array[Any]] = [
-        pa.array(files, pa.int32()),
-        pa.array(offsets, pa.int64()),
-        pa.array(sizes, pa.int64()),
-        pa.array(raw, pa.binary()),
+        pa.array([batch.file] * count, pa.int32()),
+        pa.array(batch.offsets, pa.int64()),
+        pa.array(batch.sizes or [len(raw) for raw in batch.raws], pa.int64()),
+        pa.array(batch.raws, pa.binary()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW)

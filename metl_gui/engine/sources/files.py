@@ -10,15 +10,14 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
-from metl_gui.core.framing import SNIFF_BYTES, Framed, Framing, sniff, split, split_lines
+from metl_gui.core.framing import SNIFF_BYTES, Framing, sniff
 from metl_gui.core.packing import Codec, codec_of
-from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes, shrunken, unreadable
+from metl_gui.engine.sources.compression import plain_bytes, shrunken, unreadable
 from metl_gui.errors import RunError
 
 MIN_RANGE_BYTES = 1 << 20
@@ -211,74 +210,6 @@ def _range_bytes(bytes_total: int, cores: int) -> int:
 def _with_framing(file: SourceFile) -> SourceFile:
     with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
         return msgspec.structs.replace(file, framing=sniff(stream.read(SNIFF_BYTES)))
-
-
-def read_ranges(
-    files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
-) -> Iterator[tuple[int, Framed]]:
-    """Yield the records of some ranges, each with the index of its file.
-
-    Raises:
-        RunError: a file cannot be read to the end that it had when it was listed.
-    """
-    left = limit
-    for piece in ranges:
-        for record in read_range(files[piece.file], piece.start, piece.stop):
-            if left is not None:
-                if not left:
-                    return
-                left -= 1
-            yield piece.file, record
-
-
-def read_range(file: SourceFile, start: int, stop: int) -> Iterator[Framed]:
-    """Yield the records that begin in one range of a file."""
-    with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
-        if start == 0 and stop == file.size_bytes:
-            yield from split(chunks_of(stream), file.framing)
-        else:
-            yield from _lines_between(stream, start, stop)
-
-
-def _lines_between(stream: IO[bytes], start: int, stop: int) -> Iterator[Framed]:
-    first = _first_line(stream, start, stop)
-    if first is None:
-        return
-    stream.seek(first)
-    yield from split_lines(_to_line_end(stream, first, stop), first)
-
-
-def _first_line(stream: IO[bytes], start: int, stop: int) -> int | None:
-    """Return where the first line of a range begins, None when no line begins in it."""
-    if start == 0:
-        return len(_BOM) if stream.read(len(_BOM)) == _BOM else 0
-    place = start - 1
-    stream.seek(place)
-    while place < stop - 1:
-        chunk = stream.read(min(CHUNK_BYTES, stop - 1 - place))
-        if not chunk:
-            return None
-        found = chunk.find(b"\n")
-        if found >= 0:
-            return place + found + 1
-        place += len(chunk)
-    return None
-
-
-def _to_line_end(stream: IO[bytes], place: int, stop: int) -> Iterator[bytes]:
-    """Yield the bytes up to the end of the line that crosses ``stop``."""
-    chunk = b"\n"
-    while place < stop:
-        chunk = stream.read(min(CHUNK_BYTES, stop - place))
-        if not chunk:
-            return
-        place += len(chunk)
-        yield chunk
-    while not chunk.endswith(b"\n"):
-        chunk = stream.readline(CHUNK_BYTES)
-        if not chunk:
-            return
-        yield chunk
 
 
 def growth_problems(files: Iterable[SourceFile]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,17 +11,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.framing import Framing, split
+from metl_gui.core.framing import Framed, Framing, split
 from metl_gui.core.packing import Codec
 from metl_gui.engine.sources import files as source
-from metl_gui.engine.sources.files import FileListing, FileRange, cut_ranges, growth_problems, list_files, read_ranges
+from metl_gui.engine.sources.batches import read_batches
+from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems, list_files
 from metl_gui.errors import RunError
+
+
+def _read(
+    files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
+) -> list[tuple[int, Framed]]:
+    return [
+        (batch.file, Framed(offset, raw, size))
+        for batch in read_batches(files, ranges, limit)
+        for offset, raw, size in zip(batch.offsets, batch.raws, batch.sizes or map(len, batch.raws), strict=True)
+    ]
 
 
 def _records(place: Path | str, limit: int | None = None) -> list[tuple[str, int, bytes]]:
     """Everything that the tasks of a run would read."""
     files, tasks = cut_ranges(list_files(str(place)), limit)
-    return [(files[file].name, r.offset, r.raw) for task in tasks for file, r in read_ranges(files, task, limit)]
+    return [(files[file].name, r.offset, r.raw) for task in tasks for file, r in _read(files, task, limit)]
 
 
 def _zstd(data: bytes) -> bytes:
@@ -98,7 +109,7 @@ def test_any_cut_into_ranges_reads_each_line_once_and_in_order(
     path.write_bytes(data)
     file = source.SourceFile("x.jsonl", str(path), len(data), Codec.PLAIN, Framing.LINES)
     ranges = [FileRange(0, start, min(start + width, len(data))) for start in range(0, len(data), width)]
-    found = [record for _, record in read_ranges([file], ranges)]
+    found = [record for _, record in _read([file], ranges)]
     assert found == list(split([data], Framing.LINES))
 
 
@@ -108,7 +119,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_record_of_a_range(tmp_path: P
     path.write_bytes(data)
     file = source.SourceFile("x.jsonl", str(path), len(data), Codec.PLAIN, Framing.LINES)
     ranges = [FileRange(0, 0, 5), FileRange(0, 5, len(data))]
-    assert [(r.offset, r.raw) for _, r in read_ranges([file], ranges)] == [(3, b'{"a":1}'), (11, b'{"a":2}')]
+    assert [(r.offset, r.raw) for _, r in _read([file], ranges)] == [(3, b'{"a":1}'), (11, b'{"a":2}')]
 
 
 def test_big_json_lines_become_many_ranges_and_a_big_array_one(tmp_path: Path) -> None:
@@ -143,7 +154,7 @@ def test_what_is_appended_after_the_listing_is_reported_and_not_read(tmp_path: P
     with path.open("ab") as file:
         file.write(b'{"a":2}\n')
     files, tasks = cut_ranges(listing)
-    assert [r.raw for _, r in read_ranges(files, tasks[0])] == [b'{"a":1}']
+    assert [r.raw for _, r in _read(files, tasks[0])] == [b'{"a":1}']
     [problem] = growth_problems(files)
     assert "x.jsonl grew by 8 bytes" in problem
 
@@ -155,7 +166,7 @@ def test_a_file_that_became_shorter_fails_by_name_while_reading_and_afterwards(t
     path.write_bytes(b'{"a":1}\n')
     files, tasks = cut_ranges(listing)
     with pytest.raises(RunError, match=r"x\.jsonl.*80 bytes"):
-        list(read_ranges(files, tasks[0]))
+        _read(files, tasks[0])
     with pytest.raises(RunError, match=r"x\.jsonl"):
         growth_problems(files)
 

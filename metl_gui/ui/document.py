@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.review import ReviewItem, review_items
 from metl_gui.errors import UserError
 from metl_gui.workbench.session import Door, Workbench
@@ -20,10 +21,15 @@ from metl_gui.workbench.session import Door, Workbench
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Two documents: what was shown, and what is to be shown now."""
+    """Two documents: what was shown, and what is to be shown now.
+
+    Args:
+        blocks: keys of the blocks that differ, ``None`` when nobody wrote them down.
+    """
 
     before: Document
     after: Document
+    blocks: tuple[BlockKey, ...] | None = None
 
     @property
     def same_trees(self) -> bool:
@@ -103,20 +109,21 @@ class OpenProject(QObject):
             self._review = (self.value, tuple(items))
         return self._review[1]
 
-    def _attempt(self, act: Callable[[Workbench], object]) -> bool:
+    def _attempt(self, act: Callable[[Workbench], Transition]) -> bool:
         if self.workbench is None:
             return False
         try:
-            act(self.workbench)
+            done = act(self.workbench)
         except UserError as error:
             self.catch_up()
             self.refused.emit(error)
             return False
-        self.catch_up()
+        is_next = done.before is self.value and done.after is self.workbench.document
+        self._swap(self.workbench.document, tuple(c.key for c in done.change.blocks) if is_next else None)
         return True
 
-    def _swap(self, after: Document) -> None:
+    def _swap(self, after: Document, blocks: tuple[BlockKey, ...] | None = None) -> None:
         if after is not self.value:
-            changed = Changed(self.value, after)
+            changed = Changed(self.value, after, blocks)
             self.value = after
             self.changed.emit(changed)

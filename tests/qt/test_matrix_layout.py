@@ -6,10 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Status
+from metl_gui.core.blocks import Element, Status
+from metl_gui.core.draft import perform
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.ui.matrix.axis import Level, columns_of, rows_of
 from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
-from metl_gui.ui.matrix.content import content_of
+from metl_gui.ui.matrix.content import content_after, content_of
 from metl_gui.ui.matrix.gestures import Press
 from tests.qt.random_documents import some_document
 
@@ -71,6 +73,24 @@ def test_a_tile_of_blocks_without_elements_has_no_share() -> None:
     counts = CONTENT.counts(Level.VERSION, Level.VERSION)
     assert counts.share[counts.elements == 0].sum() == 0
     assert counts.share.max() <= 1.0
+
+
+def test_laying_out_what_an_edit_changed_equals_laying_out_everything() -> None:
+    block = next(b for b in DOCUMENT.matrix.blocks() if len(b.elements) >= 2)
+    free = next(w for e in DOCUMENT.cdm.schemas() for w in e.version_ids if not DOCUMENT.matrix.block(block.version, w))
+    target = DOCUMENT.cdm.version(free).attributes[0]
+    edits = [
+        SetElements(block.key, zeros=block.elements[:1]),
+        SetElements(block.key, zeros=block.elements),
+        SetElements((block.version, free), (Element(target.id, block.elements[0].p),)),
+    ]
+    for edit in edits:
+        transition = perform(DOCUMENT, edit)
+        keys = [change.key for change in transition.change.blocks]
+        part, whole = content_after(CONTENT, transition.after, keys), content_of(transition.after)
+        assert part.blocks == whole.blocks
+        for name in ("column", "row", "mark"):
+            assert np.array_equal(getattr(part, name), getattr(whole, name))
 
 
 def test_cells_name_the_block_they_lie_in() -> None:

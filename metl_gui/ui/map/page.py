@@ -11,7 +11,7 @@ from metl_gui.ui.conflict import Answer, Conflict, describe, toggle
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.map.block_panel import BlockPanel
-from metl_gui.ui.matrix.content import content_of
+from metl_gui.ui.matrix.content import content_after, content_of
 from metl_gui.ui.matrix.view import Cell, MatrixView
 from metl_gui.ui.selection import Selected, Selection
 from metl_gui.ui.trees.panel import TreePanel
@@ -73,7 +73,11 @@ class MapPage(QMainWindow):
         self._refresh_block()
 
     def _changed(self, changed: Changed) -> None:
-        self.matrix.show_content(content_of(changed.after, self.matrix.content, changed.same_trees))
+        content = self.matrix.content
+        if content is not None and changed.same_trees and changed.blocks is not None:
+            self.matrix.show_content(content_after(content, changed.after, changed.blocks))
+        else:
+            self.matrix.show_content(content_of(changed.after))
         self._refresh_block()
 
     def _show_selected(self, selected: Selected) -> None:

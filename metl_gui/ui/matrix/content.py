@@ -103,22 +103,52 @@ class Content:
         return self._counts[level_x, level_y]
 
 
-def content_of(document: Document, before: Content | None = None, same_trees: bool = False) -> Content:
-    """Lay a document out; axes are kept from before when the trees did not change."""
-    keep = before is not None and same_trees
-    columns = before.columns if before is not None and keep else columns_of(document.extraction)
-    rows = before.rows if before is not None and keep else rows_of(document.cdm)
-    blocks: dict[tuple[int, int], Block] = {}
-    found: list[tuple[int, int, int]] = []
-    for block in document.matrix.blocks():
-        x, y = columns.version_position.get(block.version), rows.version_position.get(block.entity_version)
-        if x is None or y is None:
+def content_of(document: Document) -> Content:
+    """Lay a whole document out."""
+    columns, rows = columns_of(document.extraction), rows_of(document.cdm)
+    empty = np.empty(0, np.int64)
+    return _with_blocks(Content(columns, rows, empty, empty, empty, {}), document.matrix.blocks())
+
+
+def content_after(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:
+    """Lay out the blocks that an edit changed, on the axes that it left alone.
+
+    Cost: what the blocks hold, and one pass over the elements' positions.
+    """
+    kept = np.ones(len(content.column), np.bool_)
+    blocks = dict(content.blocks)
+    changed: list[Block] = []
+    versions_x, versions_y = content.columns.version_of, content.rows.version_of
+    for key in keys:
+        place = _place(content, key)
+        if place is None:
             continue
-        blocks[x, y] = block
-        found += _elements(block, columns, rows, x, y)
-    found.sort()
-    table = np.array(found, np.int64).reshape(-1, 3)
-    return Content(columns, rows, table[:, 0], table[:, 1], table[:, 2], blocks)
+        blocks.pop(place, None)
+        kept &= (versions_x[content.column] != place[0]) | (versions_y[content.row] != place[1])
+        block = document.matrix.block(*key)
+        changed += [block] if block is not None else []
+    column, row, mark = content.column[kept], content.row[kept], content.mark[kept]
+    return _with_blocks(Content(content.columns, content.rows, column, row, mark, blocks), changed)
+
+
+def _with_blocks(content: Content, added: Iterable[Block]) -> Content:
+    """Add blocks that are not there yet."""
+    blocks = dict(content.blocks)
+    found: list[tuple[int, int, int]] = []
+    for block in added:
+        place = _place(content, block.key)
+        if place is not None:
+            blocks[place] = block
+            found += _elements(block, content.columns, content.rows, *place)
+    old = np.stack([content.column, content.row, content.mark], axis=1)
+    table = np.concatenate([old, np.array(found, np.int64).reshape(-1, 3)])
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    return Content(content.columns, content.rows, table[:, 0], table[:, 1], table[:, 2], blocks)
+
+
+def _place(content: Content, key: BlockKey) -> tuple[int, int] | None:
+    x, y = content.columns.version_position.get(key[0]), content.rows.version_position.get(key[1])
+    return None if x is None or y is None else (x, y)
 
 
 def _elements(block: Block, columns: Axis, rows: Axis, x: int, y: int) -> Iterable[tuple[int, int, int]]:

@@ -35,10 +35,11 @@ class World:
         self.log: list[Transition] = []
 
     def do(self, edit: Edit) -> Transition:
-        """Apply an edit and keep the result."""
+        """Apply an edit and keep the result; one that changes nothing makes no state."""
         transition = perform(self.document, edit, Stamp("tester", 1_000 + self.document.state))
-        self.document = transition.after
-        self.log.append(transition)
+        if not transition.change.is_empty:
+            self.document = transition.after
+            self.log.append(transition)
         return transition
 
     def undo(self, transition: Transition) -> Transition:

@@ -20,7 +20,8 @@ from tests.unit.store.contents import digest
 ROOT = Path(__file__).parents[3]
 KILLS = 200
 KILLS_PER_FILE = 20
-LONGEST_DELAY_SECONDS = 0.06
+MOST_LINES = 8
+LONGEST_DELAY_SECONDS = 0.01
 
 
 class Writer:
@@ -29,15 +30,15 @@ class Writer:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
 
-    def killed_at(self, path: Path, delay_seconds: float) -> list[list[str]]:
-        """Let it edit a file, kill it after a delay and return all it said about its edits."""
+    def killed_at(self, path: Path, lines: int, delay_seconds: float) -> list[list[str]]:
+        """Let it edit a file, kill it so long after its n-th line, and return all it said about its edits."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{path}\n")
         self.process.stdin.flush()
         process_id = int(self._line()[1])
+        said = [self._line() for _ in range(lines)]
         time.sleep(delay_seconds)
         os.kill(process_id, signal.SIGKILL)
-        said = []
         while (line := self._line())[0] != "end":
             said.append(line)
         assert int(line[1]) == signal.SIGKILL
@@ -90,7 +91,7 @@ def test_a_kill_at_any_of_200_random_moments_leaves_the_last_committed_state(wri
         if number % KILLS_PER_FILE == 0:
             path = tmp_path / f"{number}.metl"
             last = new_file(path)
-        said = writer.killed_at(path, random.uniform(0, LONGEST_DELAY_SECONDS))
+        said = writer.killed_at(path, random.randint(0, MOST_LINES), random.uniform(0, LONGEST_DELAY_SECONDS))
         with ProjectFile.open(path, for_editing=True) as project:
             document = project.document()
             found = document.state, digest(document)

@@ -30,9 +30,10 @@ def say(line: str) -> None:
 
 def next_transition(world: World, random: Random) -> Transition:
     """Make a random edit that is accepted and changes something."""
-    while True:
-        if step(world, random.choice(KINDS), random.randrange(1 << 30)) and not world.log[-1].change.is_empty:
-            return world.log[-1]
+    before = world.document
+    while world.document is before:
+        step(world, random.choice(KINDS), random.randrange(1 << 30))
+    return world.log[-1]
 
 
 def edit_without_end(path: Path) -> NoReturn:

@@ -76,7 +76,7 @@ def _done_without_window(out: Output) -> int:
         picture = _screenshot(done.project, done.run.folder / "window.png", out)
     if picture is not None:
         done = done.with_screenshot(picture)
-    lines = [f"Project: {done.project}", *import_lines(done.imported), "", *review_lines(done.review), ""]
+    lines = [f"Project: {done.project}", *import_lines(done.imported, done.project), "", *review_lines(done.review), ""]
     lines += report_lines(done.run.report)
     lines.append(f"Screenshot: {picture or 'none'}")
     out.result(done.as_json(), lines)
@@ -84,7 +84,7 @@ def _done_without_window(out: Output) -> int:
 
 
 def _prepared_lines(prepared: PreparedDemo) -> list[str]:
-    lines = [f"Project: {prepared.folder.project}", *import_lines(prepared.imported), ""]
+    lines = [f"Project: {prepared.folder.project}", *import_lines(prepared.imported, prepared.folder.project), ""]
     return [*lines, *review_lines(prepared.review), "", "The window opens and starts a test run."]
 
 

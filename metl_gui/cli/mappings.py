@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from metl_gui.workbench.mapping import MapMode, MapResult
     from metl_gui.workbench.searching import Answers, VersionProgression
 
+_CHANGES = {"other": "not the same ones"}
+
 
 def register(commands: Commands) -> None:
     """Add ``map``, ``search``, ``check`` and ``export``."""
@@ -24,7 +26,12 @@ def register(commands: Commands) -> None:
     question.add_argument("--reverse", metavar="ENTITY[.ATTRIBUTE]", help="what feeds it, in every version")
     question.add_argument("--forward", metavar="SCHEMA[.ATTRIBUTE]", help="what it feeds")
     question.add_argument("--versions", metavar="SCHEMA", help="how its mapping changed from version to version")
-    check = commands.add("check", run_check, "find what is wrong or doubtful in a project", "Ends with 3 if it does.")
+    check = commands.add(
+        "check",
+        run_check,
+        "find what is wrong or doubtful in a project",
+        "Ends with 3 at an error or a warning; notes alone do not count.",
+    )
     add_project(check)
     export = commands.add("export", run_export, "write the matrix for pipelines and spreadsheets")
     add_project(export)
@@ -124,7 +131,8 @@ def _answer_lines(answers: Answers) -> list[str]:
 
 def _progression_lines(progression: VersionProgression) -> list[str]:
     lines = [
-        f"version {step.version} -> {step.entity}@{step.entity_version}: {step.elements} elements, {step.change}"
+        f"version {step.version} -> {step.entity}@{step.entity_version}: {step.elements} elements, "
+        f"{_CHANGES.get(step.change, step.change)}"
         for step in progression.versions
     ]
     return [progression.schema, *(f"  {line}" for line in lines or ["Nothing is mapped there."])]
@@ -139,8 +147,8 @@ def run_check(arguments: argparse.Namespace, out: Output) -> int:
         found = check_project(workbench)
     lines = []
     for problem in found.problems:
-        lines.append(f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}")
-        lines += [f"  {problem.hint}"] if problem.hint else []
+        hint = f" {problem.hint}" if problem.hint else ""
+        lines.append(f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}{hint}")
     counts = ", ".join(
         f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,8 +29,10 @@ def register(commands: Commands) -> None:
         "set",
         run_set,
         "change the settings of a schema or an entity",
-        "Schemas have key, replica_identity (default or full), version_field, placeholder and framing. "
-        "An empty VALUE puts the default back.",
+        "Schemas have key (attributes with commas between), replica_identity (default or full), version_field (a path "
+        "in the message), placeholder (the text that stands for a value which the source left out), ask (losses, "
+        "always or new attributes too) and meanwhile (hold or map what is left); entities have policy (newest or "
+        "parallel). An empty VALUE puts the default back.",
     )
     add_project(settings)
     _add_node(settings)
@@ -47,7 +50,11 @@ def _register_import(commands: Commands) -> None:
     add_project(parser)
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, a folder or a pattern")
     parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
-    parser.add_argument("--format", default="auto", help="how to read the files; auto looks into each of them")
+    parser.add_argument(
+        "--format",
+        default="auto",
+        help="auto (looks into each file, the default), json-schema, connect-json or connect-schema",
+    )
 
 
 def _add_node(parser: argparse.ArgumentParser) -> None:
@@ -87,14 +94,14 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
         wrong_usage(arguments, str(error))
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
         done = import_sources(workbench, Side(arguments.tree), arguments.sources, arguments.format, watch=watch)
-    out.result(done.as_json(), list(import_lines(done)))
+    out.result(done.as_json(), list(import_lines(done, Path(arguments.project))))
     if done.is_all_refused:
         out.note("error: Nothing was imported: every source was refused.\nhint: The reasons stand beside the sources.")
         return AT_FAULT
     return DONE
 
 
-def import_lines(done: ImportResult) -> Iterator[str]:
+def import_lines(done: ImportResult, project: Path) -> Iterator[str]:
     """Say in lines what an import did."""
     for version in done.added:
         yield f"added    {version.name} version {version.version}, {version.attributes} attributes"
@@ -105,7 +112,11 @@ def import_lines(done: ImportResult) -> Iterator[str]:
     if made:
         yield f"New blocks: {', '.join(made)}."
     if done.needs_review:
-        yield f"{done.needs_review} need review: metl review PROJECT --list"
+        yield _need_review(done.needs_review, project)
+
+
+def _need_review(count: int, project: Path) -> str:
+    return f"{count} need{'s' if count == 1 else ''} review: metl review {shlex.quote(str(project))} --list"
 
 
 def run_remove(arguments: argparse.Namespace, out: Output) -> int:
@@ -118,7 +129,7 @@ def run_remove(arguments: argparse.Namespace, out: Output) -> int:
         done = remove_version(workbench, side, name, arguments.version)
     lines = [f"{done.title}: {done.blocks} blocks and {done.elements} elements went with it; state {done.state}"]
     if done.needs_review:
-        lines.append(f"{done.needs_review} need review: metl review PROJECT --list")
+        lines.append(_need_review(done.needs_review, Path(arguments.project)))
     out.result(done.as_json(), lines)
     return DONE
 

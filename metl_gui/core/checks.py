@@ -14,7 +14,7 @@ from enum import StrEnum
 from metl_gui.core.blocks import Block, Status, conflicts
 from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.nodes import Attribute, Side, Version
 
 
 class Severity(StrEnum):
@@ -98,8 +98,13 @@ def _types(block: Block, version: Version, entity_version: Version, place: str) 
             message = "An element's end is not in the versions of its block."
             yield Problem(Severity.ERROR, "mapping.dangling", place, message, "Report this; undo the last edits.")
         elif not is_readable(source, target):
-            message = f"{source.path} is {source.type_text}, {target.path} is {target.type_text}."
+            message = f"{source.path} comes as {_as_sent(source)}, {target.path} is wanted as {target.type_text}."
             yield Problem(Severity.NOTE, "mapping.type-differs", place, message, "Values are passed on unchanged.")
+
+
+def _as_sent(attribute: Attribute) -> str:
+    """Name the plain type too: a Connect Date is a number of days, which its name does not tell."""
+    return f"{attribute.type_text} ({attribute.type})" if attribute.logical else attribute.type_text
 
 
 def _entities(document: Document) -> Iterator[Problem]:

@@ -63,6 +63,8 @@ def run(project: Path | None, source: str = "") -> int:
     name = str(settings.value("theme", "")) or themes.system_theme_name()
     themes.apply(app, themes.load(name))
     window = Window(settings)
+    if not window.isMaximized():
+        window.resize(window.size().boundedTo(window.screen().availableSize()))
     window.show()
     if project is not None:
         open_path(window, project, source)

@@ -154,10 +154,12 @@ def find_place(document: Document, side: Side, text: str) -> tuple[Schema, str |
         path = text[at + 1 :]
         if not path:
             return schema, None
-        paths = {a.path: True for version in document.tree(side).versions(schema.id) for a in version.attributes}
+        paths = {
+            a.path: True for version in reversed(document.tree(side).versions(schema.id)) for a in version.attributes
+        }
         if path in paths:
             return schema, path
-        hint = near_names(path, paths) or f"It has {', '.join(list(paths)[:5])}."
+        hint = near_names(path, paths) or _some(list(paths))
         raise EditError(f"No version of {schema.name} has an attribute {path!r}.", hint=hint)
     raise EditError(f"There is no {_NOUNS[side]} {text!r}.", hint=_near(document, side, text))
 

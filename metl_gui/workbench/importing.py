@@ -117,7 +117,7 @@ def import_sources(
         ProjectError: the project cannot be written.
     """
     format_ = parse_format(format_name)
-    reading = folders.read(sources, format_, lambda path: watch.step(f"Reading {path.name}"))
+    reading = folders.read(sources, format_, lambda path: watch.step(f"Reading {'/'.join(path.parts[-2:])}"))
     return add_reading(workbench, side, reading, door, watch)
 
 

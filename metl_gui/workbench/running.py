@@ -173,9 +173,9 @@ def _tell(watch: Watch, event: EngineEvent) -> None:
     """Tell the progress of a run; it is stopped through its process, never from within an event."""
     match event:
         case RunStarted(bytes_total=total):
-            watch.tell("Mapping", 0, total)
+            watch.tell("Mapping: bytes", 0, total)
         case RunProgressed(bytes_read=done, bytes_total=total, tally=tally):
-            watch.tell(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped", done, total)
+            watch.tell(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped; bytes", done, total)
         case _:
             return
 

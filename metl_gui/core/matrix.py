@@ -186,11 +186,13 @@ class Dpm(DpmView):
     Args:
         ones: number of elements.
         block_count: number of blocks, null blocks of which something is known included.
+        confirmed: number of blocks that a person has confirmed.
     """
 
     base: DpmBase
     ones: int = 0
     block_count: int = 0
+    confirmed: int = 0
     _blocks: Map[BlockKey, Block | None] = EMPTY
     _columns: Map[int, Map[int, bool]] = EMPTY
     _rows: Map[int, Map[int, bool]] = EMPTY
@@ -206,11 +208,17 @@ class Dpm(DpmView):
         """Build a matrix on finished columns."""
         review = np.flatnonzero(base.status == _STATUS_CODE[Status.NEEDS_REVIEW])
         waiting: Map[BlockKey, bool] = Map({(int(base.version[r]), int(base.entity_version[r])): True for r in review})
-        return cls(base, len(base.q), len(base.version), _waiting=waiting)
+        confirmed = int(np.count_nonzero(base.status == _STATUS_CODE[Status.CONFIRMED]))
+        return cls(base, len(base.q), len(base.version), confirmed, _waiting=waiting)
 
     def waiting(self) -> list[BlockKey]:
         """Keys of the blocks that need review, sorted."""
         return sorted(self._waiting)
+
+    @property
+    def edited_count(self) -> int:
+        """Number of blocks in the overlay."""
+        return len(self._blocks)
 
     def edited(self) -> Iterator[tuple[BlockKey, Block | None]]:
         """Yield the overlay: what differs from the base, removed blocks as ``None``."""
@@ -233,6 +241,10 @@ class Dpm(DpmView):
         return DpmDraft(self)
 
 
+def _is_confirmed(block: Block | None) -> bool:
+    return block is not None and block.status is Status.CONFIRMED
+
+
 class DpmDraft(DpmView):
     """A matrix open for one edit."""
 
@@ -240,6 +252,7 @@ class DpmDraft(DpmView):
         self.base = matrix.base
         self.ones = matrix.ones
         self.block_count = matrix.block_count
+        self.confirmed = matrix.confirmed
         self._blocks = self._open_blocks = matrix._blocks.mutate()
         self._columns = self._open_columns = matrix._columns.mutate()
         self._rows = self._open_rows = matrix._rows.mutate()
@@ -257,6 +270,7 @@ class DpmDraft(DpmView):
             del self._waiting[key]
         self.ones += (len(block.elements) if block else 0) - (len(before.elements) if before else 0)
         self.block_count += (block is not None) - (before is not None)
+        self.confirmed += _is_confirmed(block) - _is_confirmed(before)
 
     def finish(self) -> Dpm:
         """Freeze what was edited."""
@@ -264,6 +278,7 @@ class DpmDraft(DpmView):
             self.base,
             self.ones,
             self.block_count,
+            self.confirmed,
             self._open_blocks.finish(),
             self._open_columns.finish(),
             self._open_rows.finish(),

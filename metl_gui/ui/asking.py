@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.pill import KeyButton
 
+SHEET = "<h4>"
+"""How a text of our own begins that is laid out; every other one is shown as it is, whatever names stand in it."""
+
 
 class Question(QDialog):
     """A title, a text, and one button for each answer; Esc is the last one.
@@ -23,8 +26,10 @@ class Question(QDialog):
         self.answer = answers[-1][0]
         heading = QLabel(title)
         heading.setProperty("kind", "heading")
+        heading.setTextFormat(Qt.TextFormat.PlainText)
         heading.setWordWrap(True)
         body = QLabel(text)
+        body.setTextFormat(Qt.TextFormat.RichText if text.startswith(SHEET) else Qt.TextFormat.PlainText)
         body.setWordWrap(True)
         body.setProperty("kind", "dim")
         body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -16,6 +16,7 @@ class DockTitle(QWidget):
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.title = QLabel(title)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setProperty("kind", "panelTitle")
         self.pill = Pill()
         self.pill.hide()

@@ -92,6 +92,18 @@ class OpenProject(QObject):
         if self.workbench is not None:
             self._swap(self.workbench.document)
 
+    def take_merged(self) -> None:
+        """Hold the same state with its overlay merged; nothing that is shown changes, so nobody is told."""
+        if self.workbench is None:
+            return
+        merged = self.workbench.document
+        if merged.state != self.value.state:
+            self.catch_up()
+            return
+        if self._review is not None and self._review[0] is self.value:
+            self._review = (merged, self._review[1])
+        self.value = merged
+
     @property
     def undo_title(self) -> str | None:
         """What undo takes back."""

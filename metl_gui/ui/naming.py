@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
@@ -32,8 +34,8 @@ def place_words(document: Document, side: Side, place: Place | None) -> str:
     version = tree.find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version and place.attribute is not None else None
     if attribute is not None and version is not None:
-        return f"{schema.name} {version.label} <b>{attribute.path}</b>"
-    return f"<b>{schema.name} {version.label}</b>" if version is not None else f"<b>{schema.name}</b>"
+        return f"{escape(schema.name)} {escape(version.label)} <b>{escape(attribute.path)}</b>"
+    return f"<b>{escape(f'{schema.name} {version.label}' if version is not None else schema.name)}</b>"
 
 
 def selected_words(document: Document, selected: Selected) -> str:

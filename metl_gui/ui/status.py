@@ -44,8 +44,7 @@ class Status(QStatusBar):
                 label.clear()
             return
         blocks = document.matrix.block_count
-        still = len(document.matrix.waiting())
-        words = f"{blocks - still:,} of {blocks:,} blocks wait for nothing" if still else f"{blocks:,} blocks"
+        words = f"{document.matrix.confirmed:,} of {blocks:,} blocks confirmed"
         self.blocks.setText(f"{document.matrix.ones:,} elements · {words}")
         self.blocks.setToolTip(f"{waiting} decisions wait")
         self.state.setText(f"State {document.state}")

@@ -26,6 +26,7 @@ from metl_gui.ui.selection import Selected, Selection, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
 from metl_gui.ui.status import Status
+from metl_gui.ui.upkeep import Upkeep
 from metl_gui.workbench.session import Workbench
 
 _BEAT_MS = 30_000
@@ -51,6 +52,7 @@ class Window(QMainWindow):
         self.selection = Selection(self)
         self.spark = SparkRuns(self.jobs, self)
         self.commands = Commands(self)
+        self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection)
         self.review = ReviewPage(self.project, self.selection)
         self.run_page = RunPage(self.project, self.spark)
@@ -96,6 +98,7 @@ class Window(QMainWindow):
         for page in (self.map, self.review, self.run_page):
             self.settings.save_layout(page.objectName(), page.saveState())
         self._beat.stop()
+        self.upkeep.stop()
         self.spark.shut_down()
         self.jobs.stop()
         self.project.close()
@@ -150,6 +153,7 @@ class Window(QMainWindow):
         self.start.sample_wanted.connect(self.commands.open_sample)
         self.start.recent_wanted.connect(self.commands.open)
         self._beat.timeout.connect(self._tell_alive)
+        self.upkeep.failed.connect(self._tell_failed)
 
     def _callbacks(self) -> dict[str, Callable[[], object]]:
         commands, matrix, review = self.commands, self.map.matrix, self.review
@@ -268,7 +272,10 @@ class Window(QMainWindow):
             self._show_facts()
             asking.tell(error, self)
         except UserError as error:
-            self.status.showMessage(str(error), 10_000)
+            self._tell_failed(error)
+
+    def _tell_failed(self, error: MetlError) -> None:
+        self.status.showMessage(str(error), 10_000)
 
     # small commands
 

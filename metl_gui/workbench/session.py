@@ -256,6 +256,10 @@ class Workbench:
         """
         self._project.beat()
 
+    def has_moved_on(self) -> bool:
+        """Tell whether the file has another state than the current document; cheap."""
+        return self._project.state() != self._document.state
+
     def reload(self) -> Document:
         """Read the document again when the file has moved on, and return the current one."""
         with self._lock:

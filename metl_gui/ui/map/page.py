@@ -26,6 +26,7 @@ class MapPage(QMainWindow):
         self.setObjectName("mapPage")
         self._project = project
         self._selection = selection
+        self._is_picking = False
         self.matrix = MatrixView()
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
@@ -36,7 +37,7 @@ class MapPage(QMainWindow):
         self._build()
         self.sources.counted.connect(self._count_sources)
         self.targets.counted.connect(self._count_targets)
-        self.matrix.picked.connect(selection.choose)
+        self.matrix.picked.connect(self._picked)
         self.matrix.toggle_wanted.connect(self.toggle)
         self.matrix.opened.connect(self._open_block)
         project.opened.connect(self._opened)
@@ -80,8 +81,15 @@ class MapPage(QMainWindow):
             self.matrix.show_content(content_of(changed.after))
         self._refresh_block()
 
+    def _picked(self, selected: Selected) -> None:
+        self._is_picking = True  # what was picked on the plane is in sight: it must not move under the pointer
+        try:
+            self._selection.choose(selected)
+        finally:
+            self._is_picking = False
+
     def _show_selected(self, selected: Selected) -> None:
-        self.matrix.show_selected(selected, bring_into_sight=not self.matrix.underMouse())
+        self.matrix.show_selected(selected, bring_into_sight=not self._is_picking)
         self._refresh_block()
 
     def _refresh_block(self) -> None:

@@ -252,6 +252,8 @@ class MatrixView(pg.GraphicsView):
             self._drags_map = True
             self._move_by_map(at)
             return
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            return
         pans_at_once = event.button() is Qt.MouseButton.MiddleButton
         pans = pans_at_once or not event.modifiers() & Qt.KeyboardModifier.AltModifier
         self._press = Press(at.x(), at.y(), pans_at_once, pans)

@@ -104,17 +104,12 @@ class LossCard(QFrame):
         layout.setContentsMargins(14, 10, 14, 12)
         layout.setSpacing(8)
         head = QHBoxLayout()
-        title = QLabel(facts.title)
-        title.setProperty("kind", "heading")
-        need = QLabel(facts.need)
-        need.setProperty("kind", "dim")
+        title, need, reason = _plain(facts.title, "heading"), _plain(facts.need, "dim"), _plain(facts.reason, "dim")
         head.addWidget(title)
         head.addSpacing(4)
         head.addWidget(need)
         head.addStretch(1)
         layout.addLayout(head)
-        reason = QLabel(facts.reason)
-        reason.setProperty("kind", "dim")
         reason.setWordWrap(True)
         layout.addWidget(reason)
         layout.addLayout(self._buttons())
@@ -177,3 +172,12 @@ class LossCard(QFrame):
         attribute = action.data() if hasattr(action, "data") else None
         if isinstance(attribute, Attribute):
             self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.ANOTHER, attribute=attribute))
+
+
+def _plain(words: str, kind: str) -> QLabel:
+    """Make a label of names as they are: what looks like markup in them is none."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(words)
+    label.setProperty("kind", kind)
+    return label

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFrame,
@@ -97,6 +99,7 @@ class ReviewPage(QMainWindow):
         page.setObjectName("page")
         self._title = QLabel()
         self._title.setProperty("kind", "title")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._pill = Pill()
         self._carried = Elided(kind="dim")
         head = QHBoxLayout()
@@ -114,6 +117,7 @@ class ReviewPage(QMainWindow):
         self._cards.setSpacing(10)
         self._more = QLabel()
         self._more.setProperty("kind", "dim")
+        self._more.setTextFormat(Qt.TextFormat.RichText)
         self._more.setWordWrap(True)
         inner = QWidget()
         inner.setProperty("surface", "clear")
@@ -244,10 +248,11 @@ class ReviewPage(QMainWindow):
 def _more_words(item: ReviewItem) -> str:
     parts = []
     if item.new_attributes:
-        parts.append(f"New in this version: <b>{', '.join(item.new_attributes)}</b>")
+        parts.append(f"New in this version: <b>{escape(', '.join(item.new_attributes))}</b>")
     for change in item.type_changes:
         tail = "" if change.is_compatible else " (its values cannot be read as before)"
-        parts.append(f"<b>{change.path}</b> was {change.before} and is {change.after} now{tail}")
+        types = f"was {escape(change.before)} and is {escape(change.after)} now"
+        parts.append(f"<b>{escape(change.path)}</b> {types}{tail}")
     if item.chain:
         count = len(item.chain)
         parts.append(f"The decision holds for {count} later version{'s' if count != 1 else ''} too")

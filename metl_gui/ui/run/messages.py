@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
@@ -93,6 +94,7 @@ class MessagePanel(QFrame):
         self.place = Elided(kind="dim")
         self.before, self.after = _text("Message before mapping"), _text("Messages after mapping")
         self._after_title = QLabel("after mapping")
+        self._after_title.setTextFormat(Qt.TextFormat.PlainText)
         self.only_aside = KeyButton("Only set aside")
         self.only_aside.setCheckable(True)
         self.previous_button, self.next_button = KeyButton("Previous"), KeyButton("Next")

@@ -196,6 +196,8 @@ def test_merging_the_overlay_into_the_base_changes_nothing(history: Steps) -> No
     assert review_items(merged) == review_items(document)
     assert (merged.matrix.ones, merged.matrix.block_count) == (document.matrix.ones, document.matrix.block_count)
     assert merged.matrix.waiting() == document.matrix.waiting()
+    confirmed = sum(block.status is Status.CONFIRMED for block in document.matrix.blocks())
+    assert (merged.matrix.confirmed, document.matrix.confirmed) == (confirmed, confirmed)
     for version in document.extraction.all_versions():
         assert merged.matrix.column_set(version.id) == document.matrix.column_set(version.id)
     for version in document.cdm.all_versions():

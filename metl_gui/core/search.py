@@ -35,7 +35,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SuperBlockPart:
     """One block of a version super-block."""
 
     key: BlockKey
@@ -63,14 +63,14 @@ def forward_search(document: Document, schema_id: int, path: str | None = None) 
     return tuple(found)
 
 
-def version_progress(document: Document, schema_id: int) -> tuple[Progress, ...]:
+def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart, ...]:
     """Tell how the mapping of a schema changed from version to version, entity by entity.
 
     Two blocks are compared by lineages on both sides; an entity counts from the first version that feeds it.
     """
     versions = document.extraction.versions(schema_id)
     entity_versions = sorted({w for version in versions for _, w in document.matrix.column_keys(version.id)})
-    found: list[Progress] = []
+    found: list[SuperBlockPart] = []
     for w in entity_versions:
         last: frozenset[tuple[int, int]] | None = None
         for version in versions:
@@ -78,7 +78,7 @@ def version_progress(document: Document, schema_id: int) -> tuple[Progress, ...]
             content = _content(version, block)
             if last is None and not content:
                 continue
-            found.append(Progress((version.id, w), len(content), _step(last, content)))
+            found.append(SuperBlockPart((version.id, w), len(content), _step(last, content)))
             last = content
     return tuple(found)
 

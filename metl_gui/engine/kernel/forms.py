@@ -4,17 +4,16 @@ A form is learned from a record that the reference kernel has mapped or filtered
 same text with numbers nobody writes in place of its leaves; where they come out is where leaves go. So a form writes
 what the reference would write.
 
-A text that a form takes has passed every check of contract.md §5: it decodes by the form's skeleton (grammar, lone
-surrogates), its length leaves no room for a repeated name (``skeletons``), and UTF-8 and nesting are looked at in its
-leaves, which are all that is not fixed. Where a leaf might change a decision (a null, a placeholder, a changed key),
-the form declines and the reference decides.
+A text that a form takes has passed every check of contract.md §5, because it matches the form's pattern (``patterns``).
+Where a leaf might change a decision (a placeholder, a changed key, a null), the form does not fit or declines, and the
+reference decides.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -23,16 +22,16 @@ from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, text_of
 from metl_gui.core.paths import split
 from metl_gui.core.wrappers import Wrapped
-from metl_gui.engine.kernel.placeholders import marks_of
+from metl_gui.engine.kernel.patterns import Pattern, pattern_of
+from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan
-from metl_gui.engine.kernel.skeletons import Leaves, Path, Skeleton
+from metl_gui.engine.kernel.skeletons import Path, Skeleton
 
 Sent: TypeAlias = list[tuple[str, bytes, bool]]
 """Messages of one record: entity, text, and whether nobody has confirmed what made it."""
 
 SKIPPED_BY_FORM = frozenset({Kind.HEARTBEAT, Kind.TRANSACTION})
 _NUMBER = re.compile(rb"(?<!\d)\d{19}(?!\d)")
-_DIGITS = frozenset(b"0123456789")
 _BRACKETS_AT_EASE = 32
 """So many brackets in the leaves cannot nest too deeply, whatever stands around them."""
 
@@ -45,16 +44,24 @@ class Run(NamedTuple):
     version: VersionPlan
 
 
+class OtherForm(Exception):
+    """A text is not of the form that it was tried with."""
+
+
 Writer: TypeAlias = Callable[[bytes, bytes | None, bytes], "Sent | Kind | None"]
 """Writes the messages of a text, its message key and its position (the inside of a JSON string).
 
-Returns the kind of a record that is skipped, and ``None`` when the reference must decide. Raises
-``msgspec.DecodeError`` when the text or the key has another form or is malformed, and ``UnicodeDecodeError`` when a
-name is not UTF-8.
+Returns the kind of a record that is skipped, and ``None`` when the reference must decide. Raises ``OtherForm``.
 """
 
 Runner: TypeAlias = Callable[[Wrapped, str], "Run | None"]
 """Runs the reference on a record and the position it stands at; ``None`` when it was not mapped."""
+
+
+Slot: TypeAlias = tuple[str, Path]
+"""Where a value of a message comes from: ``text``, ``position`` or ``key``, and the path of the leaf."""
+
+_POSITION: Slot = ("position", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +71,15 @@ class Output:
     Args:
         entity, is_unreviewed: as the block says.
         parts: the fixed pieces with room between them.
-        pick: takes the values for the room out of leaves, position and leaves of the key.
-        witness: leaf that must not be null for the message to be sent for sure, -1 where nulls change nothing.
+        slots: what comes into the room.
+        witness: leaf that must not be null for the message to be sent for sure, ``None`` where nulls change nothing.
     """
 
     entity: str
     is_unreviewed: bool
     parts: list[bytes]
-    pick: Callable[[Sequence[Any]], Sequence[Any]]
-    witness: int
+    slots: list[Slot]
+    witness: Slot | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,73 +87,80 @@ class Form:
     """What is known of texts of one form.
 
     Args:
-        skeleton, fixed_bytes: of the text, and the length of what is not a leaf.
-        key, key_fixed_bytes: of the message key; ``None`` when it has none that counts.
+        pattern: of the text.
+        key: pattern of the message key; ``None`` when it has none that counts.
         is_key_needed: the message key decides what is written.
-        time: the leaf that must be a number, -1 for none.
-        same: pairs of leaves that must be equal (the key before and after an update).
-        marks: what stands in every placeholder; the last one only in lists.
+        same: pairs of groups that must be equal (the key before and after an update).
         outputs: the messages.
     """
 
-    skeleton: Skeleton
-    fixed_bytes: int
-    key: Skeleton | None
-    key_fixed_bytes: int
+    pattern: Pattern
+    key: Pattern | None
     is_key_needed: bool
-    time: int
     same: tuple[tuple[int, int], ...]
-    marks: tuple[bytes, ...]
     outputs: tuple[Output, ...]
+
+    def place(self, slot: Slot) -> int:
+        """Return where the value of a slot stands among the groups of the text, the position and those of the key."""
+        source, path = slot
+        if source == "text":
+            return self.pattern.groups[path]
+        behind = len(self.pattern.groups)
+        return behind if self.key is None or slot == _POSITION else behind + 1 + self.key.groups[path]
 
 
 def writer_of(form: Form) -> Writer:
     """Make the function that writes the messages of texts of a form; what it looks up is bound once."""
-    decode, leaves_of, fixed_bytes = form.skeleton.decode, form.skeleton.leaves, form.fixed_bytes
-    time, same, is_key_needed = form.time, form.same, form.is_key_needed
-    *marks, list_mark = form.marks
-    text_mark, other_marks = marks[0], tuple(marks[1:])
-    outputs = [(o.entity, o.is_unreviewed, o.parts, o.pick, o.witness) for o in form.outputs]
+    match, same, is_key_needed = form.pattern.expression.fullmatch, form.same, form.is_key_needed
+    outputs = [_bound(form, output) for output in form.outputs]
     join = b"".join
 
     def write(text: bytes, key: bytes | None, position: bytes) -> Sent | None:
-        leaves = leaves_of(decode(text), position)
-        joined = join(leaves)
-        if len(joined) - len(position) + fixed_bytes != len(text) or not (joined.isascii() or _is_utf8(joined)):
-            return None
-        if (joined.find(b"[", 2) > 0 or b"{" in joined) and (list_mark in joined or not nests_little(joined)):
-            return None
-        if text_mark in joined or (time >= 0 and bytes(leaves[time])[-1] not in _DIGITS):
-            return None
-        for mark in other_marks:
-            if mark in joined:
+        found = match(text)
+        if found is None:
+            raise OtherForm
+        values = (*found.groups(), position)
+        for old, new in same:
+            if values[old] != values[new]:
                 return None
-        if same and any(bytes(leaves[old]) != bytes(leaves[new]) for old, new in same):
-            return None
         if is_key_needed:
-            of_key = _key_leaves(form, key)
+            of_key = _key_values(form, key)
             if of_key is None:
                 return None
-            leaves = (*leaves, *of_key)
+            values = (*values, *of_key)
         sent = []
         for entity, is_unreviewed, parts, pick, witness in outputs:
-            if witness >= 0 and len(leaves[witness]) == 4 and bytes(leaves[witness]) == NULL:
+            if witness >= 0 and values[witness] == NULL:
                 return None
-            parts[1::2] = pick(leaves)
+            parts[1::2] = pick(values)
             sent.append((entity, join(parts), is_unreviewed))
         return sent
 
     return write
 
 
-def skipper_of(skeleton: Skeleton, fixed_bytes: int, kind: Kind) -> Writer:
+def _bound(form: Form, output: Output) -> tuple[str, bool, list[bytes], Callable[[Any], Any], int]:
+    places = [form.place(slot) for slot in output.slots]
+    pick = itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
+    witness = -1 if output.witness is None else form.place(output.witness)
+    return output.entity, output.is_unreviewed, output.parts, pick, witness
+
+
+def _key_values(form: Form, key: bytes | None) -> tuple[bytes, ...] | None:
+    if key is None or form.key is None:
+        return () if key is None and form.key is None else None
+    found = form.key.expression.fullmatch(key)
+    return None if found is None else found.groups()
+
+
+def skipper_of(pattern: Pattern, kind: Kind) -> Writer:
     """Make the function that tells records of one kind without a row by their form."""
-    decode, leaves_of = skeleton.decode, skeleton.leaves
+    match = pattern.expression.fullmatch
 
     def skip(text: bytes, _key: bytes | None, _position: bytes) -> Kind | None:
-        joined = b"".join(leaves_of(decode(text), b""))
-        is_plain = joined.isascii() and nests_little(joined)
-        return kind if is_plain and len(joined) + fixed_bytes == len(text) else None
+        if match(text) is None:
+            raise OtherForm
+        return kind
 
     return skip
 
@@ -154,15 +168,6 @@ def skipper_of(skeleton: Skeleton, fixed_bytes: int, kind: Kind) -> Writer:
 def nests_little(text: bytes) -> bool:
     """Say whether a text has so few brackets that it cannot nest too deeply."""
     return text.count(b"{") + text.count(b"[") <= _BRACKETS_AT_EASE
-
-
-def _key_leaves(form: Form, key: bytes | None) -> Leaves | None:
-    if key is None or form.key is None:
-        return () if key is None and form.key is None else None
-    *leaves, _ = form.key.leaves(form.key.decode(key), b"")
-    joined = b"".join(leaves)
-    is_plain = joined.isascii() and nests_little(joined)
-    return tuple(leaves) if is_plain and len(joined) + form.key_fixed_bytes == len(key) else None
 
 
 def learn_to_skip(payload: bytes, kind: Kind) -> Writer | None:
@@ -174,7 +179,8 @@ def learn_to_skip(payload: bytes, kind: Kind) -> Writer | None:
     skeleton = Skeleton.of(payload, is_flat=True) if kind in SKIPPED_BY_FORM else None
     if skeleton is None or any((name,) in skeleton.paths for name in ("op", "status")):
         return None
-    return skipper_of(skeleton, skeleton.fixed_bytes(payload), kind)
+    pattern = pattern_of(skeleton, ())
+    return None if pattern is None else skipper_of(pattern, kind)
 
 
 def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Writer | None:
@@ -206,19 +212,21 @@ def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Write
     if made is None or any(marked.timestamp in text for _, text, _ in made.sent):
         return None
     is_image = text_of(skeleton.found["op"]) in ("c", "r")
-    form = Form(
-        skeleton=skeleton,
-        fixed_bytes=skeleton.fixed_bytes(payload),
-        key=key,
-        key_fixed_bytes=key.fixed_bytes(wrapped.key) if key is not None and wrapped.key is not None else 0,
-        is_key_needed=is_key_needed,
-        time=_time(skeleton.paths),
-        same=_same(skeleton.paths, made.version) if "before" in skeleton.parts and not is_delete else (),
-        marks=marks_of(made.schema.placeholder),
-        outputs=tuple(marked.output(message, is_image=is_image) for message in made.sent),
-    )
+    outputs = tuple(marked.output(message, is_image=is_image) for message in made.sent)
+    same = _same(skeleton.paths, made.version) if "before" in skeleton.parts and not is_delete else []
+    captured = {path for output in outputs for source, path in output.slots if source == "text"}
+    placeholders = forms_of(made.schema.placeholder)
+    pattern = pattern_of(skeleton, captured.union(*same), _time(skeleton.paths), placeholders)
+    pattern_of_key = pattern_of(key, key.paths) if key is not None else None
+    if pattern is None or (key is not None and pattern_of_key is None):
+        return None
+    pairs = tuple((pattern.groups[old], pattern.groups[new]) for old, new in same)
+    form = Form(pattern, pattern_of_key, is_key_needed, pairs, outputs)
     write = writer_of(form)
-    return write if write(payload, wrapped.key, b"0") == plain.sent else None
+    try:
+        return write if write(payload, wrapped.key, b"0") == plain.sent else None
+    except OtherForm:
+        return None
 
 
 def _has_form(skeleton: Skeleton) -> bool:
@@ -231,31 +239,29 @@ class _Marked:
     """A text with a number nobody writes in place of each leaf."""
 
     def __init__(self, skeleton: Skeleton, key: Skeleton | None, *, is_update: bool) -> None:
-        first = 10**18 + secrets.randbelow(8 * 10**18)
-        self.slots: dict[bytes, int] = {}
-        self.position = str(first)
-        leaves: dict[Path, bytes] = {}
-        for number, path in enumerate(skeleton.paths):
-            leaves[path] = b"%d" % (first + number + 1)
-            self.slots[leaves[path]] = number
-        self.slots[self.position.encode()] = len(leaves)
+        self.number = 10**18 + secrets.randbelow(8 * 10**18)
+        self.slots: dict[bytes, Slot] = {}
+        self.position = self._mark(_POSITION).decode()
+        leaves = {path: self._mark(("text", path)) for path in skeleton.paths}
         if is_update:
             leaves |= {
                 path: leaves.get(("after", path[1]), mark) for path, mark in leaves.items() if path[0] == "before"
             }
         self.payload = skeleton.rewritten(leaves)
-        self.key: bytes | None = None
-        if key is not None:
-            of_key = {path: b"%d" % (first + len(self.slots) + at) for at, path in enumerate(key.paths)}
-            self.slots |= {mark: len(self.slots) + at for at, mark in enumerate(of_key.values())}
-            self.key = key.rewritten(of_key)
-        self.timestamp = b"%d" % (first + len(self.slots))
+        self.key = None if key is None else key.rewritten({path: self._mark(("key", path)) for path in key.paths})
+        self.timestamp = b"%d" % (self.number + 1)
+
+    def _mark(self, slot: Slot) -> bytes:
+        self.number += 1
+        mark = b"%d" % self.number
+        self.slots[mark] = slot
+        return mark
 
     def output(self, message: tuple[str, bytes, bool], *, is_image: bool) -> Output:
         """Find the room for values in one message."""
         entity, text, is_unreviewed = message
         parts, slots, end, payload = [b""], [], 0, text.index(b'"payload":')
-        witness = -1
+        witness = None
         for found in _NUMBER.finditer(text):
             slot = self.slots.get(found[0])
             if slot is not None:
@@ -263,27 +269,18 @@ class _Marked:
                 parts += b"", b""
                 slots.append(slot)
                 end = found.end()
-                witness = slot if witness < 0 and end > payload else witness
+                witness = slot if witness is None and end > payload else witness
         parts[-1] = text[end:]
-        pick = itemgetter(*slots) if len(slots) > 1 else lambda values: (values[slots[0]],)
-        return Output(entity, is_unreviewed, parts, pick, witness if is_image else -1)
+        return Output(entity, is_unreviewed, parts, slots, witness if is_image else None)
 
 
-def _time(paths: Sequence[Path]) -> int:
+def _time(paths: Collection[Path]) -> Path | None:
     """Return the leaf that becomes ``ts_ms``."""
     candidates: tuple[Path, ...] = (("ts_ms",), ("source", "ts_ms"))
-    return next((paths.index(path) for path in candidates if path in paths), -1)
+    return next((path for path in candidates if path in paths), None)
 
 
-def _same(paths: Sequence[Path], version: VersionPlan) -> tuple[tuple[int, int], ...]:
+def _same(paths: Collection[Path], version: VersionPlan) -> list[tuple[Path, Path]]:
     names = [parts[0] for parts in map(split, version.key or ()) if len(parts) == 1]
-    pairs = [(("before", name), ("after", name)) for name in names]
-    return tuple((paths.index(old), paths.index(new)) for old, new in pairs if old in paths and new in paths)
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    pairs: list[tuple[Path, Path]] = [(("before", name), ("after", name)) for name in names]
+    return [(old, new) for old, new in pairs if old in paths and new in paths]

@@ -11,7 +11,7 @@ from msgspec import Raw
 from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, members, quoted, text_of
 from metl_gui.core.wrappers import BARE, Wrapped, unwrap
-from metl_gui.engine.kernel.forms import Run, Sent, Writer, learn, learn_to_skip, nests_little
+from metl_gui.engine.kernel.forms import OtherForm, Run, Sent, Writer, learn, learn_to_skip, nests_little
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.errors import RecordError
@@ -84,7 +84,7 @@ class Lane:
             return None
         try:
             return writers[0](raw, None, position)
-        except msgspec.ValidationError:
+        except OtherForm:
             return _written_otherwise(writers, raw, None, position)
 
     def learn(self, raw: bytes, kind: Kind | None = None) -> None:
@@ -152,7 +152,7 @@ class Lane:
             return None
         try:
             return writers[0](value, key, position)
-        except msgspec.ValidationError:
+        except OtherForm:
             return _written_otherwise(writers, value, key, position)
 
     def _parted(self, value: bytes, topic: str, *, is_new: bool) -> tuple[bytes, bytes]:
@@ -177,7 +177,7 @@ def _written_otherwise(writers: list[Writer], value: bytes, key: bytes | None, p
     for at, write in enumerate(writers[1:], 1):
         try:
             sent = write(value, key, position)
-        except msgspec.ValidationError:
+        except OtherForm:
             continue
         writers.insert(0, writers.pop(at))
         return sent

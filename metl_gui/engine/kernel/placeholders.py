@@ -39,14 +39,3 @@ def _content(placeholder: str) -> bytes:
         except ValueError:
             return placeholder.encode()
     return placeholder.encode()
-
-
-@lru_cache(maxsize=256)
-def marks_of(placeholder: str) -> tuple[bytes, ...]:
-    """Return texts of which at least one stands in every form of a placeholder; the last one stands only in lists."""
-    content = _content(placeholder)
-    codes = ",".join(map(str, content[:8])).encode()
-    quoted = json.dumps(content.decode("utf-8", "replace"), ensure_ascii=False)[1:-1].encode()
-    as_written = json.dumps(placeholder, ensure_ascii=False)[1:-1].encode()
-    marks = (quoted, as_written, base64.b64encode(content))
-    return *dict.fromkeys(marks), codes

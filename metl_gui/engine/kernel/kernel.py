@@ -47,20 +47,23 @@ class Kernel:
         return outcome
 
     def _map_whole(self, raws: Sequence[bytes], files: Sequence[str], offsets: Sequence[int], outcome: Outcome) -> None:
-        names = {file: quoted(file)[1:-1] for file in set(files)}
-        lane = self.lane
+        names = {file: quoted(file)[1:-1] + b"@" for file in set(files)}
+        write = self.lane.write if self.lane else _decline
         messages, entities, records, fates = outcome.messages, outcome.entities, outcome.records, outcome.fates
+        mapped = Fate.MAPPED
         for raw, file, offset in zip(raws, files, offsets, strict=True):
-            sent = lane.write(raw, b"%b@%d" % (names[file], offset)) if lane else None
+            sent = write(raw, names[file] + b"%d" % offset)
             if sent is None:
                 self._decide(raw, f"{file}@{offset}", outcome)
             elif isinstance(sent, Kind):
                 outcome.skip(sent)
             elif len(sent) == 1 and not sent[0][2]:
-                messages.append(sent[0][1])
-                entities.append(sent[0][0])
+                # What send does, for what happens most.
+                entity, text, _ = sent[0]
                 records.append(len(fates))
-                fates.append(Fate.MAPPED)
+                messages.append(text)
+                entities.append(entity)
+                fates.append(mapped)
             else:
                 outcome.send(sent)
 
@@ -86,3 +89,7 @@ class Kernel:
             error = RecordError("too_large", detail)
             outcome.put_aside(error, error_row(error, self.plan.state, ("", "", f"{file}@{offset}"), raw))
         return outcome
+
+
+def _decline(_raw: bytes, _position: bytes) -> None:
+    """Leave every record to the reference."""

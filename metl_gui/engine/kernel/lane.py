@@ -189,5 +189,5 @@ def _look(payload: bytes, topic: str, prefix: bytes) -> _Look:
     op = payload.rfind(b'"op":"') + 6
     if topic or prefix or op < 6:
         return topic, prefix, payload[op : op + 1] if op >= 6 else b""
-    table = payload.rfind(b'"table":"', 0, op)
-    return "", payload[op : op + 1], payload[table : payload.find(b'"', table + 9)]
+    table = payload.rfind(b'"table":"', 0, op) + 9
+    return "", payload[op : op + 1], payload[table : payload.find(b'"', table)]

@@ -219,7 +219,8 @@ class _Link:
 
     def send(self, command: Command) -> None:
         line = msgspec.json.encode(command) + b"\n"
-        with self._sending, contextlib.suppress(OSError):  # a process that is gone is noticed by who waits
+        # A process that is gone, or is being ended by another thread, is noticed by who waits.
+        with self._sending, contextlib.suppress(OSError, ValueError):
             _pipe(self.process.stdin).write(line)
             _pipe(self.process.stdin).flush()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QWidget
 
+from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import Pill
 
 
@@ -15,9 +16,7 @@ class DockTitle(QWidget):
         super().__init__(parent)
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title = QLabel(title)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setProperty("kind", "panelTitle")
+        self.title = Elided(title, "panelTitle", is_snug=True)
         self.pill = Pill()
         self.pill.hide()
         self.facts = QLabel()

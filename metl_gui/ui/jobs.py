@@ -84,6 +84,10 @@ def _outcome(task: Task[Any], watch: Watch) -> Outcome[Any]:
         return Outcome(error=BugError(f"{type(error).__name__}: {error}"))
 
 
+def _nobody(_outcome: Outcome[Any]) -> None:
+    """Take an outcome that comes after the window was closed: a message would keep the program from ending."""
+
+
 class Jobs(QObject):
     """Owns every thread of the window.
 
@@ -119,7 +123,8 @@ class Jobs(QObject):
         return job
 
     def stop(self, seconds: float = 10.0) -> None:
-        """Cancel everything and wait until it has ended."""
+        """Cancel everything and wait until it has ended; nobody is told any more how it did."""
+        self._done = dict.fromkeys(self._done, _nobody)
         for job, thread in list(self._running.items()):
             job.cancel()
             if thread is not None:

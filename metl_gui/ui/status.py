@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QWidget
 
 from metl_gui.core.document import Document
 from metl_gui.ui.jobs import Job
@@ -19,6 +19,7 @@ class Status(QStatusBar):
         self.setSizeGripEnabled(False)
         self.place = QLabel()
         self.place.setTextFormat(Qt.TextFormat.RichText)
+        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.job_words = QLabel()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -36,6 +37,7 @@ class Status(QStatusBar):
     def show_place(self, words: str) -> None:
         """Show the full paths of what is pointed at or selected."""
         self.place.setText(words)
+        self.place.setToolTip(words)
 
     def show_document(self, document: Document | None, waiting: int, is_read_only: bool) -> None:
         """Show counts and state."""

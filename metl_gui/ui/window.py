@@ -61,6 +61,7 @@ class Window(QMainWindow):
         self.stack = QStackedWidget()
         self.actions_table = Actions(self, self._callbacks())
         self._warms_up = warms_up
+        self._laid_out: list[QMainWindow] = []
         self._beat = QTimer(self)
         self._beat.setInterval(_BEAT_MS)
         self._build()
@@ -75,6 +76,7 @@ class Window(QMainWindow):
         if self.project.workbench is not None:
             self.stack.setCurrentIndex(number)
             self.head.show_page(number)
+            self._restore_page()
             self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_project(self, workbench: Workbench) -> None:
@@ -95,7 +97,7 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process."""
         self.settings.save_layout("window", self.saveGeometry())
-        for page in (self.map, self.review, self.run_page):
+        for page in self._laid_out:
             self.settings.save_layout(page.objectName(), page.saveState())
         self._beat.stop()
         self.upkeep.stop()
@@ -107,6 +109,7 @@ class Window(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """Start Spark some time after the first paint."""
         super().showEvent(event)
+        self._restore_page()
         if self._warms_up:
             self._warms_up = False
             QTimer.singleShot(_WARM_UP_MS, self.spark.warm_up)
@@ -148,6 +151,7 @@ class Window(QMainWindow):
         self.project.refused.connect(self._refused)
         self.selection.changed.connect(self._show_place)
         self.map.matrix.pointed.connect(self._show_pointed)
+        self.map.import_wanted.connect(self.commands.ask_and_import)
         self.start.new_wanted.connect(self.commands.new_project)
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
@@ -195,10 +199,16 @@ class Window(QMainWindow):
         geometry = self.settings.layout("window")
         if geometry is not None:
             self.restoreGeometry(geometry)
-        for page in (self.map, self.review, self.run_page):
-            state = self.settings.layout(page.objectName())
-            if state is not None:
-                page.restoreState(state)
+
+    def _restore_page(self) -> None:
+        """Lay the page in front out as it was; before it has its size, its docks would shrink for good."""
+        page = self.stack.currentWidget()
+        if not self.isVisible() or page in self._laid_out or not isinstance(page, QMainWindow):
+            return
+        self._laid_out.append(page)
+        state = self.settings.layout(page.objectName())
+        if state is not None:
+            page.restoreState(state)
 
     # following the project
 

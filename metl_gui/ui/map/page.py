@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
@@ -11,6 +11,7 @@ from metl_gui.ui.conflict import Answer, Conflict, describe, toggle
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.map.block_panel import BlockPanel
+from metl_gui.ui.map.empty import EmptyMap
 from metl_gui.ui.matrix.content import content_after, content_of
 from metl_gui.ui.matrix.view import Cell, MatrixView
 from metl_gui.ui.selection import Selected, Selection
@@ -18,7 +19,13 @@ from metl_gui.ui.trees.panel import TreePanel
 
 
 class MapPage(QMainWindow):
-    """One of the three pages."""
+    """One of the three pages.
+
+    Signals:
+        import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
+    """
+
+    import_wanted = Signal(object)
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +65,12 @@ class MapPage(QMainWindow):
             self._project.do(meant.swap() if answer == Answer.SWAP else meant.replace())
 
     def _build(self) -> None:
-        self.setCentralWidget(self.matrix)
+        self.empty = EmptyMap()
+        self.empty.import_wanted.connect(self.import_wanted)
+        self.middle = QStackedWidget()
+        self.middle.addWidget(self.matrix)
+        self.middle.addWidget(self.empty)
+        self.setCentralWidget(self.middle)
         self.setDockNestingEnabled(True)
         for corner, area in (
             (Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea),
@@ -71,7 +83,12 @@ class MapPage(QMainWindow):
 
     def _opened(self, _workbench: object) -> None:
         self.matrix.show_content(content_of(self._project.value))
+        self._show_middle()
         self._refresh_block()
+
+    def _show_middle(self) -> None:
+        self.empty.show_document(self._project.value)
+        self.middle.setCurrentWidget(self.empty if self.empty.is_needed else self.matrix)
 
     def _changed(self, changed: Changed) -> None:
         content = self.matrix.content
@@ -79,6 +96,7 @@ class MapPage(QMainWindow):
             self.matrix.show_content(content_after(content, changed.after, changed.blocks))
         else:
             self.matrix.show_content(content_of(changed.after))
+            self._show_middle()
         self._refresh_block()
 
     def _picked(self, selected: Selected) -> None:

@@ -437,6 +437,8 @@ class MatrixView(pg.GraphicsView):
         if self.content is None:
             return
         columns, rows = self.content.columns, self.content.rows
+        if not len(columns.spans(Level.ATTRIBUTE)) or not len(rows.spans(Level.ATTRIBUTE)):
+            return
         element = self.selected.element
         at_x = columns.position.get(element.p) if element else None
         at_y = rows.position.get(element.q) if element else None

@@ -118,6 +118,10 @@ class LossCard(QFrame):
         """Give the card's first answer."""
         self.first.click()
 
+    def focus_chain(self) -> list[QWidget]:
+        """Return the card and its buttons in the order in which Tab goes through them."""
+        return [self, *self.findChildren(KeyButton)]
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter gives the first answer."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -97,9 +99,7 @@ class ReviewPage(QMainWindow):
     def _detail(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        self._title = QLabel()
-        self._title.setProperty("kind", "title")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title = Elided(kind="title", is_snug=True)
         self._pill = Pill()
         self._carried = Elided(kind="dim")
         head = QHBoxLayout()
@@ -148,6 +148,7 @@ class ReviewPage(QMainWindow):
         self.later_button.clicked.connect(self.postpone)
         self.next_button.clicked.connect(self.list.next)
         self.confirm_button.clicked.connect(self.confirm)
+        self._foot_chain: list[QWidget] = [self.comment, self.later_button, self.next_button, self.confirm_button]
         row = QHBoxLayout(foot)
         row.setContentsMargins(20, 10, 20, 10)
         row.setSpacing(10)
@@ -201,6 +202,8 @@ class ReviewPage(QMainWindow):
         self._after_title.setText(f"After · {block_words(document, block.key)}")
 
     def _show_cards(self, item: ReviewItem) -> None:
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and any(card is focus or card.isAncestorOf(focus) for card in self.cards)
         for card in self.cards:
             self._cards.removeWidget(card)
             card.hide()
@@ -209,6 +212,12 @@ class ReviewPage(QMainWindow):
         for card in self.cards:
             card.answered.connect(self._answered)
             self._cards.addWidget(card)
+            card.show()  # else it cannot take the focus yet
+        chain = [self.list.view, *(w for card in self.cards for w in card.focus_chain()), *self._foot_chain]
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
+        if had_focus:
+            (self.cards[0] if self.cards else self.list.view).setFocus(Qt.FocusReason.OtherFocusReason)
         self._more.setText(_more_words(item))
         self._more.setVisible(bool(self._more.text()))
 

@@ -27,6 +27,7 @@ from metl_gui.ui.run.tables import TableCell, TableModel, make_table
 from metl_gui.workbench.places import runs_folder
 from metl_gui.workbench.running import RunResult
 from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
 
 _REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
 _HISTORY = 50
@@ -43,6 +44,7 @@ class RunPage(QMainWindow):
         self._spark = spark
         self.rates = Rates()
         self.report: Mapping[str, Any] | None = None
+        self._runs_for: Workbench | None = None
         self.setup = RunSetup()
         self.figures, self.chart, self.messages = Figures(), RateChart(), MessagePanel()
         self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
@@ -71,6 +73,7 @@ class RunPage(QMainWindow):
             )
             return
         self._clear()
+        self._runs_for = workbench
         self._spark.run(workbench, request)
 
     def _central(self) -> QWidget:
@@ -94,7 +97,9 @@ class RunPage(QMainWindow):
 
     def _opened(self, _workbench: object) -> None:
         workbench = self._project.workbench
+        self._spark.stop()  # the project that it would be kept with is closed
         self._clear()
+        self.dock.say("Run", "")
         self.messages.show_run(None, None)
         if workbench is None:
             self.setup.show_history([])
@@ -116,6 +121,8 @@ class RunPage(QMainWindow):
 
     def _take(self, event: EngineEvent) -> None:
         """Follow a run that is going on."""
+        if self._runs_for is not self._project.workbench:
+            return
         self._take_course(event)
         if isinstance(event, RunProgressed):
             self.chart.show_rates(self.rates)
@@ -131,6 +138,9 @@ class RunPage(QMainWindow):
                 return
 
     def _ended(self, outcome: Outcome[RunResult]) -> None:
+        runs_for, self._runs_for = self._runs_for, None
+        if runs_for is not self._project.workbench:
+            return
         if outcome.value is None:
             self.dock.say("Run", "stopped" if outcome.is_cancelled else "failed")
             if outcome.error is not None:

@@ -13,6 +13,8 @@ from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
 
+_READY = "ready"
+
 
 class SparkRuns(QObject):
     """Starts Spark and runs mappings on it, one at a time.
@@ -76,7 +78,7 @@ class SparkRuns(QObject):
             case SessionStarting():
                 self._say("starting")
             case SessionReady():
-                self._say("ready")
+                self._say(_READY)
             case SessionFailed(title=title):
                 self._say(title)
             case _:
@@ -88,5 +90,7 @@ class SparkRuns(QObject):
 
     def _ended(self, outcome: Outcome[Any]) -> None:
         self._job = None
+        if not self.process.is_ready and self.state == _READY:
+            self._say("not started")
         self.busy.emit(False)
         self.ended.emit(outcome)

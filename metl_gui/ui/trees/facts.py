@@ -121,7 +121,7 @@ def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) 
     count = len(schema.version_ids)
     detail = f"version {label}" if side is Side.CDM else f"{count} version{'s' if count != 1 else ''}"
     pill = (str(waiting), "review") if waiting else ("", "plain")
-    tip = f"{schema.name}\n{count} versions"
+    tip = f"{schema.name}\n{count} version{'s' if count != 1 else ''}"
     if schema.aliases:
         tip += f"\nalso called {', '.join(schema.aliases)}"
     return RowFacts(name, detail, None, pill, is_strong=side is Side.CDM, tip=tip)

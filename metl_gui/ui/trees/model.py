@@ -254,7 +254,14 @@ class TreeModel(QAbstractItemModel):
             waiting = sum(self._waiting.get(s.id, 0) for s in schemas)
             pill = (str(waiting), "review") if waiting else ("", "plain")
             name = str(id_).rpartition(".")[2]
-            return RowFacts(name, f"{len(schemas)} schemas", None, pill, is_strong=True, tip=str(id_))
+            return RowFacts(
+                name,
+                f"{len(schemas)} schema{'' if len(schemas) == 1 else 's'}",
+                None,
+                pill,
+                is_strong=True,
+                tip=str(id_),
+            )
         tree = self._document.tree(self.side)
         if kind == "schema":
             schema = tree.schema(int(id_))

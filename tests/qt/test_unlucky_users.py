@@ -1,0 +1,139 @@
+"""What an unlucky or hasty user meets: empty projects, very long names, a second opening, closing in time of work."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.window import Window
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+
+_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_Space, Qt.Key.Key_Z, Qt.Key.Key_F, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def empty(make_window: Callable[[], Window], tmp_path: Path) -> Window:
+    """Return a window on a new project."""
+    window = make_window()
+    window.show_project(Workbench.create(tmp_path / "new.metl"))
+    return window
+
+
+def add(window: Window, side: Side, name: str, *paths: str) -> None:
+    declared = VersionDeclaration(name, tuple(AttributeDeclaration(path, "string") for path in paths))
+    assert window.project.do(AddVersion(side, declared))
+
+
+def test_an_empty_project_says_what_fills_it_until_both_sides_are_there(empty: Window) -> None:
+    page = empty.map
+    wanted: list[object] = []
+    page.import_wanted.disconnect()
+    page.import_wanted.connect(wanted.append)
+    assert page.middle.currentWidget() is page.empty
+    page.empty.targets.click()
+    add(empty, Side.EXTRACTION, "fx.a", "id")
+    assert page.empty.title.text() == "No canonical model yet"
+    assert (page.empty.sources.isVisible(), page.empty.targets.isVisible()) == (False, True)
+    add(empty, Side.CDM, "account", "id")
+    assert page.middle.currentWidget() is page.matrix
+    assert wanted == [Side.CDM]
+
+
+def test_keys_and_clicks_on_a_matrix_without_cells_change_nothing(empty: Window) -> None:
+    matrix = empty.map.matrix
+    for names in ((), ("fx.a",)):
+        for name in names:
+            add(empty, Side.EXTRACTION, name, "id")
+        state = empty.project.value.state
+        for key in _KEYS:
+            QTest.keyClick(matrix, key)
+        QTest.mouseClick(matrix.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
+        assert empty.project.value.state == state
+
+
+def test_very_long_names_widen_neither_docks_nor_window(empty: Window) -> None:
+    widths = empty.map.source_dock.width(), empty.map.target_dock.width()
+    add(empty, Side.EXTRACTION, "fx." + "very_long_" * 30, "path_" * 60)
+    add(empty, Side.CDM, "entity_" * 30, "path_" * 60)
+    document = empty.project.value
+    places = [place_of_version(document, side, 1, 1) for side in (Side.EXTRACTION, Side.CDM)]
+    empty.selection.choose(Selected(*places))
+    QApplication.processEvents()
+    assert (empty.map.source_dock.width(), empty.map.target_dock.width()) == widths
+    assert empty.map.block_dock.width() < empty.width()
+    assert empty.status.place.width() < empty.width()
+
+
+def test_docks_come_back_as_wide_as_they_were(make_window: Callable[[], Window], sample: SampleFolder) -> None:
+    first = make_window()
+    first.show_project(Workbench.open(sample.project))
+    QApplication.processEvents()
+    widths = first.map.source_dock.width(), first.map.target_dock.width()
+    first.close()
+    second = make_window()
+    QApplication.processEvents()
+    second.show_project(Workbench.open(sample.project))
+    QApplication.processEvents()
+    assert (second.map.source_dock.width(), second.map.target_dock.width()) == widths
+
+
+def test_opening_what_is_open_here_asks_nothing(window: Window, waiting_sample: SampleFolder) -> None:
+    workbench = window.project.workbench
+    window.commands.open(waiting_sample.project)
+    assert window.project.workbench is workbench
+
+
+def test_after_an_answer_on_a_card_the_next_card_has_the_focus(window: Window) -> None:
+    window.show_page(1)
+    review = window.review
+    window.activateWindow()
+    item = next(i for i in window.project.review_items() if len(i.losses) == 2)
+    review.list.go_to(item.key)
+    review.cards[0].setFocus()
+    QTest.keyClick(review.cards[0], Qt.Key.Key_Return)
+    assert len(review.cards) == 1
+    assert QApplication.focusWidget() is review.cards[0]
+    QTest.keyClick(review.cards[0], Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is review.cards[0].first
+
+
+def test_the_right_button_does_not_pan(window: Window) -> None:
+    matrix = window.map.matrix
+    for _ in range(30):
+        matrix.zoom(1.18)
+    before = matrix.camera
+    QTest.mousePress(matrix.viewport(), Qt.MouseButton.RightButton, pos=QPoint(500, 300))
+    QTest.mouseMove(matrix.viewport(), QPoint(400, 250))
+    QTest.mouseRelease(matrix.viewport(), Qt.MouseButton.RightButton, pos=QPoint(400, 250))
+    assert matrix.camera == before
+
+
+@pytest.mark.usefixtures("dressed")
+def test_nobody_is_told_of_a_job_that_ends_while_the_window_closes() -> None:
+    jobs, going = Jobs(), threading.Event()
+
+    def task(watch: Watch) -> None:
+        going.set()
+        while not watch.is_cancelled:
+            going.wait(0.01)
+
+    outcomes: list[Outcome[None]] = []
+    jobs.start("Waiting", task, outcomes.append)
+    assert going.wait(10)
+    jobs.stop()
+    QApplication.processEvents()
+    assert outcomes == []
+    assert jobs.running == []

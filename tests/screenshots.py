@@ -11,7 +11,24 @@ import sys
 import tempfile
 from pathlib import Path
 
+from metl_gui.core.blocks import Element
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.workbench.session import Door, Workbench
+
 PICTURES = Path(__file__).parents[1] / "resources" / "screenshots"
+
+
+def map_one_more(workbench: Workbench) -> None:
+    """Make an edit as in a window, so that the pictures show something to undo."""
+    document = workbench.document
+    schema, entity = document.extraction.named("fx.customers.person"), document.cdm.named("customer")
+    if schema is None or entity is None:
+        raise LookupError("the sample has other names now")
+    version = document.extraction.version(schema.version_ids[-1])
+    target = document.cdm.version(entity.version_ids[-1])
+    p = next(a.id for a in version.attributes if a.path == "address_lines")
+    q = next(a.id for a in target.attributes if a.path == "address.lines")
+    workbench.do(SetElements((version.id, target.id), (Element(q, p),)), Door.WINDOW)
 
 
 def main(folder: Path) -> None:
@@ -28,6 +45,7 @@ def main(folder: Path) -> None:
     sample = SampleFolder(Path(shutil.copytree(sample_projects() / "fx", folder / "fx")))
     with build_project(sample) as workbench:
         add_waiting(workbench, sample)
+        map_one_more(workbench)
         run_mapping(workbench, RunRequest(str(sample.messages)))
     for theme in ("light", "dark"):
         with posed_window(sample.project, theme, for_editing=True) as window:

@@ -10,7 +10,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import KeyButton
 
 PAGES = ("Map", "Review", "Run")
-_LONGEST_TITLE_PX = 230
+_LONGEST_TITLE_PX = 280
 
 
 class HeadBar(QWidget):

@@ -65,7 +65,8 @@ class Status(QStatusBar):
             widget.setVisible(job is not None)
 
     def _progress(self, progress: Progress) -> None:
-        self.job_words.setText(progress.text)
+        # The bar has no numbers beside it, so it needs no unit.
+        self.job_words.setText(progress.text.removesuffix("bytes").rstrip(":; "))
         if progress.total:
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(1000 * progress.done / progress.total))

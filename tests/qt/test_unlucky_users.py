@@ -11,7 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.ui.jobs import Jobs, Outcome
@@ -137,3 +139,16 @@ def test_nobody_is_told_of_a_job_that_ends_while_the_window_closes() -> None:
     QApplication.processEvents()
     assert outcomes == []
     assert jobs.running == []
+
+
+def test_a_filtered_tree_follows_an_edit(empty: Window) -> None:
+    add(empty, Side.EXTRACTION, "fx.a", "id")
+    add(empty, Side.EXTRACTION, "fx.b", "id")
+    add(empty, Side.CDM, "account", "id")
+    empty.map.sources.filter_now("is:mapped")
+    assert empty.map.sources.model.shown_count == (0, 2)
+    assert empty.project.do(SetElements((1, 1), (Element(1, 1),)))
+    assert empty.map.sources.model.shown_count == (1, 2)
+    assert empty.map.source_dock.line.facts.text() == "1 of 2 schemas"
+    empty.project.undo()
+    assert empty.map.sources.model.shown_count == (0, 2)

@@ -45,6 +45,7 @@ class TreeModel(QAbstractItemModel):
         self._document = Document()
         self._query = Query()
         self._facts: dict[int, VersionFacts] = {}
+        self._passing: dict[int, bool] = {}
         self._waiting: dict[int, int] = {}
         self._nodes: dict[int, _Node] = {_ROOT: _Node(("root", 0), _ROOT)}
         self._next = 1
@@ -62,12 +63,20 @@ class TreeModel(QAbstractItemModel):
         """Show only what passes, with everything above it."""
         self.beginResetModel()
         self._query = query
+        self._passing = {}
         self._nodes = {_ROOT: _Node(("root", 0), _ROOT)}
         self.endResetModel()
 
     def follow(self, changed: Changed) -> None:
         """Show the next state: rows come and go by difference, the others are looked at again."""
+        passing = self._passing
         self._take(changed.after)
+        if changed.same_trees and changed.blocks is not None:
+            self._passing = passing  # only the schemas of edited blocks can pass another way than before
+            for key in changed.blocks:
+                version = changed.after.tree(self.side).find_version(key[0 if self.side is Side.EXTRACTION else 1])
+                if version is not None:
+                    passing.pop(version.schema_id, None)
         self._follow_children(_ROOT)
         for id_, node in list(self._nodes.items()):
             if id_ in self._nodes and node.children:
@@ -150,6 +159,7 @@ class TreeModel(QAbstractItemModel):
     def _take(self, document: Document) -> None:
         self._document = document
         self._facts = {}
+        self._passing = {}
         waiting: dict[int, int] = defaultdict(int)
         for version, entity_version in document.matrix.waiting():
             node = version if self.side is Side.EXTRACTION else entity_version
@@ -223,14 +233,19 @@ class TreeModel(QAbstractItemModel):
         attributes = version.attributes
         if not self._query.is_empty:
             name = self._document.tree(self.side).schema(version.schema_id).name
-            facts = self._facts_of(version_id)
+            facts = self._facts_of(version_id) if self._query.states else None
             attributes = tuple(
-                a for a in attributes if passes(self._query, a.path, name, a.type_text, facts.states_of(a))
+                a
+                for a in attributes
+                if passes(self._query, a.path, name, a.type_text, facts.states_of(a) if facts else frozenset())
             )
         return [(("attribute", a.id), version_id) for a in attributes]
 
     def _schema_passes(self, schema: Schema) -> bool:
-        return any(self._below_version(id_) for id_ in schema.version_ids)
+        """Tell whether anything of a schema passes; kept until the query or the schema changes."""
+        if schema.id not in self._passing:
+            self._passing[schema.id] = any(self._below_version(id_) for id_ in schema.version_ids)
+        return self._passing[schema.id]
 
     def _way_to(self, place: Place) -> list[Key]:
         tree = self._document.tree(self.side)

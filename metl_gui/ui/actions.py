@@ -53,6 +53,7 @@ TABLE = (
     ActionRow("fit_selection", "View", "Fit the selection"),
     ActionRow("dark", "View", "Dark theme", needs_project=False, begins_section=True),
     ActionRow("import_schema", "Schema", "Import extraction schemas…", "Ctrl+I"),
+    ActionRow("import_folder", "Schema", "Import a folder of extraction schemas…"),
     ActionRow("import_cdm", "Schema", "Import the canonical model…"),
     ActionRow("remove_version", "Schema", "Remove the selected version…", begins_section=True),
     ActionRow("import_csv", "Mapping", "Import a mapping table…"),

@@ -90,6 +90,12 @@ class Commands:
         if names:
             self.import_schemas(side, [Path(name) for name in names])
 
+    def ask_and_import_folder(self) -> None:
+        """Ask for a folder of extraction schemas and import everything in it that can be read."""
+        name = QFileDialog.getExistingDirectory(self._window, "Folder of extraction schemas", self._folder())
+        if name:
+            self.import_schemas(Side.EXTRACTION, [Path(name)])
+
     def import_schemas(self, side: Side, sources: list[Path]) -> None:
         """Import files or folders of schemas and run the automated update."""
         workbench = self._project.workbench

@@ -46,8 +46,9 @@ class Status(QStatusBar):
                 label.clear()
             return
         blocks = document.matrix.block_count
-        words = f"{document.matrix.confirmed:,} of {blocks:,} blocks confirmed"
-        self.blocks.setText(f"{document.matrix.ones:,} elements · {words}")
+        ones = document.matrix.ones
+        words = f"{document.matrix.confirmed:,} of {blocks:,} block{'' if blocks == 1 else 's'} confirmed"
+        self.blocks.setText(f"{ones:,} element{'' if ones == 1 else 's'} · {words}")
         self.blocks.setToolTip(f"{waiting} decisions wait")
         self.state.setText(f"State {document.state}")
         self.mode.setText("read only" if is_read_only else "")

@@ -180,6 +180,7 @@ class Window(QMainWindow):
             "fit_selection": matrix.fit_selection,
             "dark": self._switch_theme,
             "import_schema": lambda: commands.ask_and_import(Side.EXTRACTION),
+            "import_folder": commands.ask_and_import_folder,
             "import_cdm": lambda: commands.ask_and_import(Side.CDM),
             "remove_version": commands.remove_version,
             "import_csv": commands.ask_and_import_table,

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
@@ -152,3 +153,13 @@ def test_a_filtered_tree_follows_an_edit(empty: Window) -> None:
     assert empty.map.source_dock.line.facts.text() == "1 of 2 schemas"
     empty.project.undo()
     assert empty.map.sources.model.shown_count == (0, 2)
+
+
+def test_a_folder_of_schemas_is_imported_whole(
+    empty: Window, sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(sample.schemas))
+    monkeypatch.setattr(asking, "ask", lambda *_: "close")
+    empty.actions_table["import_folder"].trigger()
+    assert len(empty.project.value.extraction.schemas()) == 15
+    assert empty.project.undo_title is not None

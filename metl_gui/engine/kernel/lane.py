@@ -71,21 +71,21 @@ class Lane:
         """
         try:
             if raw.startswith(BARE):
-                return self._write_bare(raw, position)
+                return self._written(_look(raw, "", b""), raw, None, position)
             if raw.startswith(b'{"topic":'):
                 return self._write_carried(raw)
             return self._write(raw, "", None, position) if raw.startswith(_SCHEMA) else None
         except _DECLINED:
             return None
 
-    def _write_bare(self, raw: bytes, position: bytes) -> Sent | Kind | None:
-        writers = self._forms.get(_look(raw, "", b""))
+    def _written(self, look: _Look, value: bytes, key: bytes | None, position: bytes) -> Sent | Kind | None:
+        writers = self._forms.get(look)
         if writers is None:
             return None
         try:
-            return writers[0](raw, None, position)
+            return writers[0](value, key, position)
         except OtherForm:
-            return _written_otherwise(writers, raw, None, position)
+            return _written_otherwise(writers, value, key, position)
 
     def learn(self, raw: bytes, kind: Kind | None = None) -> None:
         """Learn the form of a record that the reference has not set aside; ``kind`` is that of one it has skipped."""
@@ -146,14 +146,7 @@ class Lane:
         prefix = b""
         if value.startswith(_SCHEMA):
             prefix, value = self._parted(value, topic, is_new=False)
-        look = _look(value, topic, prefix)
-        writers = self._forms.get(look)
-        if writers is None:
-            return None
-        try:
-            return writers[0](value, key, position)
-        except OtherForm:
-            return _written_otherwise(writers, value, key, position)
+        return self._written(_look(value, topic, prefix), value, key, position)
 
     def _parted(self, value: bytes, topic: str, *, is_new: bool) -> tuple[bytes, bytes]:
         """Part a value into its schema half, up to the payload, and its payload."""

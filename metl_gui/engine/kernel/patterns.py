@@ -2,8 +2,8 @@
 
 A text that matches needs no other check of contract.md §5: its names are fixed, so that none is repeated or no UTF-8;
 its strings are strict UTF-8 without control characters, wrong escapes and lone surrogates; its numbers are RFC 8259; it
-nests no deeper than the text that the pattern was made of. No part can match in two ways (possessive repeats), so the
-time is linear in the text.
+nests no deeper than the text that the pattern was made of. No part is ever tried in a second way (possessive repeats,
+atomic groups), so the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ _UTF8 = (
 )
 _TEXT = rb'"(?:[^"\\\x00-\x1f\x80-\xff]++|' + _ESCAPE + b"|" + _UTF8 + rb')*+"'
 _NUMBER = rb"-?(?:[1-9][0-9]*+|0)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
+_SIMPLE = (rb"-?[1-9][0-9]*+(?=[,}])", rb"-?[1-9][0-9]*+\.[0-9]++(?=[,}])")
+"""What most numbers look like; tried before the whole grammar, because it takes half the time."""
+
 _TEXTS = (_PLAIN, _TEXT)
 _OTHERS = (_NUMBER, b"true", b"false")
 _MOST_DEPTH = 8
@@ -99,10 +102,11 @@ def _value(raw: Raw, depth: int, *, is_nullable: bool) -> bytes:
     elif text[:1] == b'"':
         kinds = [*_TEXTS, *_OTHERS]
     else:
-        kinds = [*_OTHERS, *_TEXTS]
+        simple = [kind for kind in _SIMPLE if re.fullmatch(kind.removesuffix(rb"(?=[,}])"), text)]
+        kinds = [*simple, *_OTHERS, *_TEXTS]
     if is_nullable:
         kinds.insert(0 if text == NULL else len(kinds), NULL)
-    return b"(?:" + b"|".join(kinds) + b")"
+    return b"(?>" + b"|".join(kinds) + b")"
 
 
 def _nested(raw: Raw, depth: int) -> bytes:
@@ -116,5 +120,5 @@ def _list(raw: Raw) -> bytes:
     found = _elements(raw)
     if any(is_object(inner) or bytes(inner)[:1] == b"[" for inner in found):
         raise _Unsteady
-    scalar = b"(?:" + b"|".join((*_OTHERS, *_TEXTS, NULL)) + b")"
+    scalar = b"(?>" + b"|".join((*_OTHERS, *_TEXTS, NULL)) + b")"
     return rb"\[(?:" + scalar + rb"(?:," + scalar + rb")*+)?+\]"

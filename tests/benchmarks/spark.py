@@ -1,11 +1,12 @@
 """Runs on Spark against identity ``mapInArrow`` over the same source, and against the idiomatic native plan.
 
 The native plan reads the lines as text, parses them with ``from_json`` to maps, joins the mapping as a broadcast table
-by table and columns, renames with ``transform_keys`` and writes ``to_json``; it makes payloads only, and turns numbers
-into strings. The session has Java's full compiler, which the native plan needs more.
+by table and columns, renames with ``transform_keys`` and writes whole messages with ``to_json``. It does less than ours
+all the same: it turns numbers into strings, knows no positions in files, checks no text and counts nothing. The session
+has Java's full compiler, which the native plan needs more.
 
 Ours is the whole run: listing, our source, the kernel with every check and whole messages, the counts, the report. All
-drop what they made. Before timing, the payloads of a small file are compared as exact values, and the counts of the
+drop what they made. Before timing, the messages of a small file are compared as exact values, and the counts of the
 large one.
 """
 
@@ -36,7 +37,7 @@ from tests.benchmarks.kernel import _event, _plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _MESSAGES = 400_000
 _QUICK_MESSAGES = 100_000
@@ -45,7 +46,7 @@ _COMPARED = 2_000
 _TARGET = 3.0
 _LINE = (
     "before map<string,string>, after map<string,string>, op string, ts_ms bigint, "
-    "source struct<name:string, schema:string, table:string>"
+    "source struct<name:string, schema:string, table:string, sequence:string, lsn:bigint>"
 )
 
 
@@ -65,7 +66,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
 def _measured(bench: _Bench, rounds: int, quick: bool) -> Iterator[Case]:
     lines = _lines(_DISTINCT)
     small = bench.write("small.jsonl", lines[:_COMPARED])
-    bench.check_payloads(small)
+    bench.check_messages(small)
     count = _QUICK_MESSAGES if quick else _MESSAGES
     large = bench.write("large.jsonl", lines * (count // _DISTINCT))
     report = bench.ours(large)
@@ -101,7 +102,9 @@ class _Bench:
         self.folder = folder
         self.plan = _flat(_plan())
         self.mapping = runtime.spark.createDataFrame(
-            _mapping_rows(self.plan), "place string, entity string, names map<string,string>"
+            _mapping_rows(self.plan),
+            "place string, entity string, entity_version string, version string, key array<string>, "
+            "names map<string,string>",
         )
 
     def write(self, name: str, lines: list[bytes]) -> Path:
@@ -127,37 +130,47 @@ class _Bench:
         from pyspark.sql import functions as f
 
         parsed = self.runtime.spark.read.text(str(path)).select(f.from_json("value", _LINE).alias("m"))
-        row = parsed.select(
+        change = parsed.select(
             f.coalesce("m.after", "m.before").alias("row"),
-            f.concat_ws(".", "m.source.name", "m.source.schema", "m.source.table").alias("table"),
+            f.concat_ws(".", "m.source.name", "m.source.schema", "m.source.table").alias("schema"),
+            f.struct("m.source.sequence", "m.source.lsn").alias("origin"),
+            "m.op",
+            "m.ts_ms",
         )
-        place = f.concat_ws(",", f.col("table"), f.array_sort(f.map_keys("row")))
-        joined = row.withColumn("place", place).join(f.broadcast(self.mapping), "place")
-        renamed = f.transform_keys("row", lambda name, _value: f.col("names")[name])
-        return joined.select("entity", f.to_json(renamed).alias("payload"))
+        place = f.concat_ws(",", f.col("schema"), f.array_sort(f.map_keys("row")))
+        joined = change.withColumn("place", place).join(f.broadcast(self.mapping), "place")
+        key = f.map_filter("row", lambda name, _value: f.array_contains("key", name))
+        message = f.struct(
+            "entity",
+            f.col("entity_version").alias("version"),
+            f.lit(self.plan.state).alias("state"),
+            "op",
+            f.transform_keys(key, _renamed).alias("key"),
+            "ts_ms",
+            f.struct("schema", "version", "origin").alias("source"),
+            f.transform_keys("row", _renamed).alias("payload"),
+        )
+        return joined.select("entity", f.to_json(message).alias("message"))
 
     def native(self, path: Path) -> None:
         self.native_plan(path).write.format("noop").mode("overwrite").save()
 
-    def check_payloads(self, path: Path) -> None:
-        """Fail unless both make the same payloads, in exact values and in order."""
+    def check_messages(self, path: Path) -> None:
+        """Fail unless both make the same messages, positions and nulls apart, in exact values and in order."""
         out = self.folder / "out"
         self.ours(path, str(out))
         theirs: dict[str, list[dict[str, Any]]] = {}
-        for entity, payload in self.native_plan(path).collect():
-            theirs.setdefault(entity, []).append(json.loads(payload))
+        for entity, message in self.native_plan(path).collect():
+            theirs.setdefault(entity, []).append(_exact(message))
         mine = {
-            entity.name: [
-                json.loads(line, parse_float=Decimal, parse_int=Decimal)["payload"]
-                for part in sorted(entity.iterdir())
-                for line in part.read_bytes().splitlines()
-            ]
+            entity.name: [_exact(line) for part in sorted(entity.iterdir()) for line in part.read_bytes().splitlines()]
             for entity in out.iterdir()
         }
         if sum(map(len, mine.values())) != _COMPARED or mine.keys() != theirs.keys():
             raise AssertionError("not every record became a message")
-        for entity, payloads in mine.items():
-            for ours, native in zip(payloads, theirs[entity], strict=True):
+        for entity, messages in mine.items():
+            for ours, native in zip(messages, theirs[entity], strict=True):
+                del ours["source"]["position"]
                 _check_equal(ours, native)
 
     def check_counts(self, path: Path, report: RunReport) -> None:
@@ -169,12 +182,28 @@ class _Bench:
             raise AssertionError(f"different work: {here} here, {(read, size, native)} there")
 
 
-def _check_equal(ours: dict[str, Any], native: dict[str, str | None]) -> None:
-    """Compare one payload, nulls apart: the native plan has none for what a version lacks, and numbers as text."""
+def _renamed(name: Column, _value: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    return f.col("names")[name]
+
+
+def _exact(message: str | bytes) -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads(message, parse_float=Decimal, parse_int=Decimal)
+    return parsed
+
+
+def _check_equal(ours: dict[str, Any], native: dict[str, Any]) -> None:
+    """Compare one message or one part of it, nulls apart: the native plan writes numbers of rows as text."""
     present = {name: value for name, value in ours.items() if value is not None}
-    typed = {n: Decimal(v) if isinstance(present.get(n), Decimal) else v for n, v in native.items() if v is not None}
-    if present != typed:
-        raise AssertionError(f"different payloads: {present} here, {typed} there")
+    theirs = {name: value for name, value in native.items() if value is not None}
+    if present.keys() != theirs.keys():
+        raise AssertionError(f"different members: {present} here, {theirs} there")
+    for name, value in present.items():
+        if isinstance(value, dict):
+            _check_equal(value, theirs[name])
+        elif value != (Decimal(theirs[name]) if isinstance(value, Decimal) else theirs[name]):
+            raise AssertionError(f"different {name}: {value} here, {theirs[name]} there")
 
 
 def _lines(count: int) -> list[bytes]:
@@ -200,9 +229,17 @@ def _flat(plan: Plan) -> Plan:
     return replace(plan, schemas=tuple(schemas))
 
 
-def _mapping_rows(plan: Plan) -> list[tuple[str, str, dict[str, str]]]:
+def _mapping_rows(plan: Plan) -> list[tuple[str, str, str, str, list[str], dict[str, str]]]:
     return [
-        (",".join([schema.name, *sorted(version.paths)]), block.entity, dict(block.targets))
+        (
+            ",".join([schema.name, *sorted(version.paths)]),
+            block.entity,
+            block.entity_version,
+            # A row fits every later version that has its columns and more; the newest counts (contract.md §5).
+            [other.label for other in schema.versions if set(version.paths) <= set(other.paths)][-1],
+            list(version.key or ()),
+            dict(block.targets),
+        )
         for schema in plan.schemas
         for version in schema.versions
         for block in version.blocks

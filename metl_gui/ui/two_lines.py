@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.row_background import paint_row_background
 
 WORDS_ROLE = int(Qt.ItemDataRole.UserRole) + 7
 ROW_PX = 54
@@ -40,13 +41,9 @@ class TwoLineDelegate(QStyledItemDelegate):
         if not isinstance(words, TwoLines):
             return
         theme = themes.current()
-        box, state = QRectF(option.rect), option.state
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        box = QRectF(option.rect)
         painter.save()
-        if is_selected:
-            painter.fillRect(box, theme.sel)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(box, theme.band)
+        is_selected = paint_row_background(painter, option)
         painter.setPen(theme.line)
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         width = pill_width(words.pill) if words.pill else -8.0

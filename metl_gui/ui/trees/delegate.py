@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.marks import paint_mark
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.row_background import paint_row_background
 from metl_gui.ui.trees.facts import RowFacts
 from metl_gui.ui.trees.model import FACTS_ROLE
 
@@ -31,13 +32,8 @@ class RowDelegate(QStyledItemDelegate):
             return
         theme = themes.current()
         box = QRectF(option.rect)
-        state = option.state
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
         painter.save()
-        if is_selected:
-            painter.fillRect(box, theme.sel)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(box, theme.band)
+        is_selected = paint_row_background(painter, option)
         left = box.left() + 4
         if facts.mark is not None:
             paint_mark(painter, QRectF(left + 2, box.center().y() - 4, 8.5, 8.5), facts.mark, theme)

@@ -120,7 +120,7 @@ def _plan() -> Plan:
 
 
 def _case(name: str, events: list[_Event], raws: list[bytes], target: float | None, rounds: int) -> Case:
-    kernel, reference = Kernel(_plan()), Kernel(_plan(), is_fast=False)
+    kernel, reference = Kernel(_plan(), patience=0), Kernel(_plan(), is_fast=False)
     offsets, files = _offsets(raws), ["fx.jsonl"] * len(raws)
     _check(kernel, reference, events, raws)
     return paired(
@@ -137,7 +137,7 @@ def _case(name: str, events: list[_Event], raws: list[bytes], target: float | No
 
 def _reference_case(events: list[_Event], rounds: int) -> Case:
     raws = [event.envelope for event in events]
-    fast, reference = Kernel(_plan()), Kernel(_plan(), is_fast=False)
+    fast, reference = Kernel(_plan(), patience=0), Kernel(_plan(), is_fast=False)
     offsets, files = _offsets(raws), ["fx.jsonl"] * len(raws)
     _check(fast, reference, events, raws)
     return paired(

@@ -12,6 +12,9 @@ from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.reference import Mode, Reference
 from metl_gui.errors import RecordError
 
+PATIENCE = 300
+"""Learning a form costs about as much as mapping so many records without it."""
+
 
 class Kernel:
     """Maps batches of raw records.
@@ -19,13 +22,14 @@ class Kernel:
     Args:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
-        is_fast: records that look like one mapped before take the fast lane; the outcome is the same either way.
+        is_fast: records that look like many mapped before take the fast lane; the outcome is the same either way.
+        patience: how many make many.
     """
 
-    def __init__(self, plan: Plan, mode: Mode = "test", *, is_fast: bool = True) -> None:
+    def __init__(self, plan: Plan, mode: Mode = "test", *, is_fast: bool = True, patience: int = PATIENCE) -> None:
         self.plan = plan
         self.reference = Reference(plan, mode)
-        self.lane = Lane(self.reference) if is_fast else None
+        self.lane = Lane(self.reference, patience) if is_fast else None
 
     def map(
         self, raws: Sequence[bytes], files: Sequence[str], offsets: Sequence[int], sizes: Sequence[int] = ()

@@ -53,10 +53,13 @@ class Lane:
 
     Args:
         reference: decides what no form decides.
+        patience: how many records that look alike are left to the reference before a form is learned.
     """
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: Reference, patience: int) -> None:
         self.reference = reference
+        self.patience = patience
+        self._sights: Counter[_Look] = Counter()
         self._forms: dict[_Look, list[Writer]] = {}
         self._lessons: Counter[_Look] = Counter()
         self._prefixes: dict[str, list[bytes]] = {}
@@ -95,7 +98,10 @@ class Lane:
             wrapped = unwrap(raw)
             prefix, payload = self._parted(wrapped.value or b"", wrapped.topic, is_new=True)
             look = _look(payload, wrapped.topic, prefix)
-            if self._lessons[look] >= MOST_LESSONS or len(self._lessons) >= MOST_LOOKS:
+            if self._lessons[look] >= MOST_LESSONS or len(self._sights) >= MOST_LOOKS:
+                return
+            self._sights[look] += 1
+            if self._sights[look] <= self.patience:
                 return
             self._lessons[look] += 1
             form = learn(payload, prefix, wrapped, self._run) if kind is None else learn_to_skip(payload, kind)

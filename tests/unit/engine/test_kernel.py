@@ -22,7 +22,7 @@ from tests.helpers.shared import shared
 def test_records_become_what_the_contract_says(case: dict[str, Any], is_fast: bool) -> None:
     plan = plans.decode(plans.encode(plan_of(case)))
     raws = [record.encode() for record in case["records"]]
-    kernel = Kernel(plan, case.get("mode", "test"), is_fast=is_fast)
+    kernel = Kernel(plan, case.get("mode", "test"), is_fast=is_fast, patience=0)
     for _ in range(3 if is_fast else 1):
         outcome = kernel.map(raws, ["f"] * len(raws), range(0, 100 * len(raws), 100))
         if "messages" in case:
@@ -95,7 +95,7 @@ def test_a_schema_in_the_message_decides_by_its_fingerprint_alone() -> None:
         }
         for name in ("int32", "int64")
     ]
-    kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": versions}]}))
+    kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": versions}]}), patience=0)
     raws = [json.dumps({"schema": schemas[name], "payload": {"id": 1}}).encode() for name in fields]
     outcome = map_all(kernel, raws)
     assert [json.loads(text)["source"]["version"] for text in outcome.messages] == ["int32", "int64"]
@@ -105,7 +105,7 @@ def test_a_schema_in_the_message_decides_by_its_fingerprint_alone() -> None:
 def test_versions_whose_types_were_inferred_are_told_by_paths_although_the_message_has_a_schema() -> None:
     schema = {"type": "struct", "fields": [{"field": "id", "type": "int32"}], "name": "s.Value"}
     inferred = {"label": "1", "paths": ["id"], "key": ["id"], "is_inferred": True}
-    kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": [inferred]}]}))
+    kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": [inferred]}]}), patience=0)
     assert map_all(kernel, [json.dumps({"schema": schema, "payload": {"id": 1}}).encode()]).fates == [Fate.FILTERED]
 
 

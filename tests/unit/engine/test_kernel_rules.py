@@ -108,7 +108,7 @@ def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
     history: list[tuple[str, int]], data: st.DataObject
 ) -> None:
     document = document_of(history)
-    kernel = Kernel(compile_plan(document))
+    kernel = Kernel(compile_plan(document), patience=0)
     for version in document.extraction.all_versions():
         schema = document.extraction.schema(version.schema_id)
         if document.extraction.named(schema.name) != schema:
@@ -215,7 +215,7 @@ hostile = st.one_of(
     st.binary(max_size=60),
 )
 
-TAUGHT = Kernel(PLAN)
+TAUGHT = Kernel(PLAN, patience=0)
 for _ in range(2):
     map_all(TAUGHT, LOOKS_ALIKE + WITHOUT_ROWS)
     map_all(TAUGHT, [carried(text, None) for text in WITHOUT_ROWS])
@@ -274,6 +274,14 @@ def test_the_taught_kernel_does_take_the_fast_lane() -> None:
     assert lane is not None
     taken = [lane.write(text, b"f@0") for text in LOOKS_ALIKE]
     assert sum(sent is not None for sent in taken) > len(LOOKS_ALIKE) // 2
+
+
+def test_a_form_is_learned_only_when_records_of_one_look_keep_coming() -> None:
+    kernel = Kernel(PLAN, patience=5)
+    assert kernel.lane is not None
+    for count in range(1, 8):
+        assert map_all(kernel, LOOKS_ALIKE[:1]).fates == [Fate.MAPPED]
+        assert (kernel.lane.write(LOOKS_ALIKE[0], b"f@0") is not None) == (count > 5)
 
 
 def test_records_beyond_all_reason_are_set_aside() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
@@ -27,11 +28,49 @@ class Place:
 
 
 @dataclass(frozen=True)
+class CellRange:
+    """A rectangle of cells by two opposite corners; what lies between them is a matter of the plane's order.
+
+    Args:
+        first_source, last_source: columns of two opposite corners, both attributes.
+        first_target, last_target: their rows.
+    """
+
+    first_source: Place
+    last_source: Place
+    first_target: Place
+    last_target: Place
+
+    def ends(self, side: Side) -> tuple[Place, Place]:
+        """Return the two ends on one side."""
+        if side is Side.EXTRACTION:
+            return self.first_source, self.last_source
+        return self.first_target, self.last_target
+
+
+@dataclass(frozen=True)
 class Selected:
-    """A node on either side; two versions make a block, two attributes make a cell."""
+    """What is chosen: nodes of each tree, one of them current on each side, and a rectangle of cells.
+
+    The two current nodes make the current block (two versions) or cell (two attributes). Cells imply the nodes that
+    they lie between, nodes never imply cells.
+
+    Args:
+        source, target: the current node of either side.
+        sources, targets: all chosen nodes of either side, the current one included; left out, the current one alone.
+        cells: a rectangle of cells.
+    """
 
     source: Place | None = None
     target: Place | None = None
+    sources: tuple[Place, ...] = ()
+    targets: tuple[Place, ...] = ()
+    cells: CellRange | None = None
+
+    def __post_init__(self) -> None:
+        for name, current, all_ in (("sources", self.source, self.sources), ("targets", self.target, self.targets)):
+            if current is None or current not in all_:
+                object.__setattr__(self, name, () if current is None else (current,))
 
     @property
     def block(self) -> BlockKey | None:
@@ -55,9 +94,23 @@ class Selected:
         """Return the node chosen in one tree."""
         return self.source if side is Side.EXTRACTION else self.target
 
+    def all_on(self, side: Side) -> tuple[Place, ...]:
+        """Return every node chosen in one tree."""
+        return self.sources if side is Side.EXTRACTION else self.targets
+
     def with_place(self, side: Side, place: Place | None) -> Selected:
-        """Choose a node in one tree and keep the other."""
-        return replace(self, source=place) if side is Side.EXTRACTION else replace(self, target=place)
+        """Choose one node in one tree and keep what is chosen in the other."""
+        return self.with_places(side, () if place is None else (place,), place)
+
+    def with_places(self, side: Side, places: tuple[Place, ...], current: Place | None) -> Selected:
+        """Choose nodes in one tree and keep what is chosen in the other; cells are chosen no longer."""
+        if side is Side.EXTRACTION:
+            return replace(self, source=current, sources=places, cells=None)
+        return replace(self, target=current, targets=places, cells=None)
+
+
+def _implies_nothing(_cells: CellRange, _side: Side, _place: Place) -> bool:
+    return False
 
 
 class Selection(QObject):
@@ -72,6 +125,13 @@ class Selection(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.current = Selected()
+        self.lies_within: Callable[[CellRange, Side, Place], bool] = _implies_nothing
+        """Tells whether a node lies between the ends of a rectangle; the plane knows, so its page sets this."""
+
+    def implies(self, side: Side, place: Place) -> bool:
+        """Whether the chosen cells imply a node, which views show by a lighter tint than chosen nodes."""
+        cells = self.current.cells
+        return cells is not None and self.lies_within(cells, side, place)
 
     def choose(self, selected: Selected) -> None:
         """Take another selection; everybody who listens is told once."""
@@ -87,10 +147,20 @@ def place_of_version(document: Document, side: Side, version_id: int, attribute_
 
 def still_there(document: Document, selected: Selected) -> Selected:
     """Return what of a selection exists in a document."""
+    cells = selected.cells
+    corners = [(side, end) for side in Side for end in cells.ends(side)] if cells is not None else []
     return Selected(
         _still(document, Side.EXTRACTION, selected.source),
         _still(document, Side.CDM, selected.target),
+        _all_still(document, Side.EXTRACTION, selected.sources),
+        _all_still(document, Side.CDM, selected.targets),
+        cells if all(_still(document, side, end) == end for side, end in corners) else None,
     )
+
+
+def _all_still(document: Document, side: Side, places: tuple[Place, ...]) -> tuple[Place, ...]:
+    found = (_still(document, side, place) for place in places)
+    return tuple(dict.fromkeys(place for place in found if place is not None))
 
 
 def _still(document: Document, side: Side, place: Place | None) -> Place | None:

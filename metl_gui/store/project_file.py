@@ -15,8 +15,9 @@ import msgspec
 from metl_gui.core.document import Document, Ids
 from metl_gui.core.draft import Change, Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
+from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
-from metl_gui.store import lease, log, runs, states
+from metl_gui.store import lease, log, refusals, runs, states
 from metl_gui.store.block_rows import read_matrix, write_blocks
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
@@ -229,6 +230,21 @@ class ProjectFile:
         with self._reading() as connection:
             rows = connection.execute("SELECT schema_id, lost, candidate FROM refused_proposals")
             return frozenset((schema_id, lost, candidate) for schema_id, lost, candidate in rows)
+
+    def refuse_suggestions(self, refused: Iterable[Refusal], stamp: Stamp) -> None:
+        """Remember that suggestions were refused, so that they are not made again."""
+        with self._editing() as connection:
+            refusals.add(connection, refused, stamp)
+
+    def restore_suggestions(self, restored: Iterable[Refusal]) -> None:
+        """Forget refusals, so that the suggestions are made again."""
+        with self._editing() as connection:
+            refusals.remove(connection, restored)
+
+    def refused_suggestions(self) -> tuple[Refusal, ...]:
+        """Read the refused suggestions, the newest first."""
+        with self._reading() as connection:
+            return refusals.read(connection)
 
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.

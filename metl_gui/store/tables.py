@@ -11,10 +11,29 @@ from metl_gui.store.connection import APPLICATION_ID
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-VERSION = 1
+VERSION = 2
 """The version this program writes (``PRAGMA user_version``)."""
 
-MIGRATIONS: dict[int, Callable[[Database], None]] = {}
+_REFUSED_SUGGESTIONS = """
+CREATE TABLE refused_suggestions (
+    schema_id INTEGER NOT NULL,
+    p_lineage INTEGER NOT NULL,
+    entity_id INTEGER NOT NULL,
+    q_lineage INTEGER NOT NULL,
+    from_path TEXT NOT NULL,
+    to_path TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    PRIMARY KEY (schema_id, p_lineage, entity_id, q_lineage)
+) STRICT;
+"""
+
+
+def _add_refused_suggestions(database: Database) -> None:
+    database.execute(_REFUSED_SUGGESTIONS)
+
+
+MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions}
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
 The bulk tables (attributes, dusb, blocks) have no rowid, so they are changed by ``ALTER TABLE``, not by ``transform``.
@@ -174,7 +193,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES)
+        database.executescript(_TABLES + _REFUSED_SUGGESTIONS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

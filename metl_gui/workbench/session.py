@@ -10,7 +10,7 @@ import getpass
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, Self
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
+from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
 from metl_gui.store.log import LoggedEdit, LoggedGroup
@@ -236,6 +237,18 @@ class Workbench:
     def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
         """Return the refused proposals: schema id, lost path, candidate path."""
         return self._project.refused_proposals()
+
+    def refuse_suggestions(self, refused: Iterable[Refusal]) -> None:
+        """Remember that suggestions were refused; not part of a state."""
+        self._project.refuse_suggestions(refused, self.stamp())
+
+    def restore_suggestions(self, restored: Iterable[Refusal]) -> None:
+        """Let refused suggestions be made again."""
+        self._project.restore_suggestions(restored)
+
+    def refused_suggestions(self) -> tuple[Refusal, ...]:
+        """Return the refused suggestions, the newest first."""
+        return self._project.refused_suggestions()
 
     def add_run(self, report: dict[str, Any], events: list[Any]) -> str:
         """Keep the report and the events of a run with the project; needs no lease."""

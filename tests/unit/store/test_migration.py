@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from metl_gui.core.draft import Stamp
+from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 from tests.unit.store.test_lease import other_editor
+
+TODAY = tables.VERSION
 
 
 def rename_back(database: Database) -> None:
@@ -38,11 +42,10 @@ def older(path: Path) -> Path:
 @pytest.fixture
 def later_program(older: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of today, and this program two versions on, with the two steps that lead there."""
-    monkeypatch.setattr(tables, "VERSION", 3)
-    monkeypatch.setattr(making, "VERSION", 3)
-    monkeypatch.setattr(project_file, "VERSION", 3)
-    monkeypatch.setitem(tables.MIGRATIONS, 1, rename_back)
-    monkeypatch.setitem(tables.MIGRATIONS, 2, add_doc)
+    for module in (tables, making, project_file):
+        monkeypatch.setattr(module, "VERSION", TODAY + 2)
+    monkeypatch.setitem(tables.MIGRATIONS, TODAY, rename_back)
+    monkeypatch.setitem(tables.MIGRATIONS, TODAY + 1, add_doc)
     return older
 
 
@@ -58,7 +61,7 @@ def test_an_older_file_is_migrated_step_by_step_after_a_backup(older: Path, for_
         sources = {version.source for version in project.document().extraction.all_versions()}
         backup = project.backup
     assert sources == {"old.json"}
-    assert backup == older.with_name("fx.version-1.backup.metl")
+    assert backup == older.with_name(f"fx.version-{TODAY}.backup.metl")
     copy = sqlite3.connect(backup)
     assert list(copy.iterdump()) == before
     copy.close()
@@ -71,10 +74,10 @@ def test_an_older_file_is_migrated_step_by_step_after_a_backup(older: Path, for_
 
 @pytest.mark.usefixtures("later_program")
 def test_a_second_backup_does_not_overwrite_the_first(older: Path) -> None:
-    taken = older.with_name("fx.version-1.backup.metl")
+    taken = older.with_name(f"fx.version-{TODAY}.backup.metl")
     taken.write_text("mine")
     with ProjectFile.open(older, for_editing=True) as project:
-        assert project.backup == older.with_name("fx.version-1-2.backup.metl")
+        assert project.backup == older.with_name(f"fx.version-{TODAY}-2.backup.metl")
     assert taken.read_text() == "mine"
 
 
@@ -84,7 +87,7 @@ def test_a_step_that_fails_leaves_the_older_file_as_it_was(older: Path, monkeypa
         add_doc(database)
         database.execute("ALTER TABLE none RENAME TO other")
 
-    monkeypatch.setitem(tables.MIGRATIONS, 2, fail)
+    monkeypatch.setitem(tables.MIGRATIONS, TODAY + 1, fail)
     before = older.read_bytes()
     with pytest.raises(ProjectError):
         ProjectFile.open(older, for_editing=True)
@@ -105,6 +108,19 @@ def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> Non
     connection.close()
     with pytest.raises(ProjectError, match="has version 0, which never was"):
         ProjectFile.open(path, for_editing=True)
+
+
+def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> None:
+    ProjectFile.create(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE refused_suggestions")
+    connection.execute("PRAGMA user_version=1")
+    connection.close()
+    refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
+    with ProjectFile.open(path, for_editing=True) as project:
+        project.refuse_suggestions([refusal], Stamp("ada", 5))
+    with ProjectFile.open(path, for_editing=False) as project:
+        assert project.refused_suggestions() == (refusal,)
 
 
 def test_every_version_before_this_one_has_its_step() -> None:

@@ -1,0 +1,37 @@
+"""Suggestions that were refused, kept with the project beside its states."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import astuple
+
+from metl_gui.core.draft import Stamp
+from metl_gui.core.suggest.refusal import Refusal
+
+
+def add(connection: sqlite3.Connection, refusals: Iterable[Refusal], stamp: Stamp) -> None:
+    """Remember refusals; inside a transaction. One that is known already keeps who made it first."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO refused_suggestions"
+        " (schema_id, p_lineage, entity_id, q_lineage, from_path, to_path, who, when_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(*astuple(refusal), stamp.who, stamp.when_ms) for refusal in refusals],
+    )
+
+
+def remove(connection: sqlite3.Connection, refusals: Iterable[Refusal]) -> None:
+    """Forget refusals; inside a transaction."""
+    connection.executemany(
+        "DELETE FROM refused_suggestions WHERE schema_id = ? AND p_lineage = ? AND entity_id = ? AND q_lineage = ?",
+        [(r.schema_id, r.p_lineage, r.entity_id, r.q_lineage) for r in refusals],
+    )
+
+
+def read(connection: sqlite3.Connection) -> tuple[Refusal, ...]:
+    """Read all refusals, the newest first."""
+    rows = connection.execute(
+        "SELECT schema_id, p_lineage, entity_id, q_lineage, from_path, to_path FROM refused_suggestions"
+        " ORDER BY when_ms DESC, schema_id, p_lineage, entity_id, q_lineage"
+    )
+    return tuple(Refusal(*row) for row in rows)

@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from metl_gui.errors import ProjectError
+from metl_gui.store import tables
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.editing import Editing
 
@@ -104,13 +105,13 @@ def test_a_missing_file_a_folder_and_a_path_under_a_file_are_named(tmp_path: Pat
 def test_a_newer_file_is_refused_with_both_versions(path: Path) -> None:
     ProjectFile.create(path).close()
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version=7")
+    connection.execute("PRAGMA user_version=99")
     connection.close()
     before = path.read_bytes()
     for for_editing in (True, False):
         told = refusal(path, for_editing)
         assert "newer version" in told
-        assert "The file has version 7; this program knows versions up to 1" in told
+        assert f"The file has version 99; this program knows versions up to {tables.VERSION}" in told
     assert path.read_bytes() == before
 
 

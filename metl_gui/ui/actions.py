@@ -1,14 +1,58 @@
-"""The one table of actions; menus, buttons and the shortcut sheet are built from it."""
+"""The one table of actions; menus, buttons, palette, keys and the shortcut sheet are built from it.
+
+How to add one. A row says all of it: where it stands, what people read, its key, what it does and when it makes sense.
+
+    ActionRow(
+        "map_by_name", "Mapping", "Map the chosen fields by name", "Ctrl+M",
+        does=lambda window: window.map.map_by_name(),
+        when=all_of(can_edit, nodes_on_both_sides),
+    )
+
+- A room brings its own rows: a tuple ``ROWS`` in ``ui/<room>/actions.py``, named in ``ui/action_rooms.py``. A single
+  row may as well stand in ``TABLE`` below. Within a menu rows stand in the order in which they are brought.
+- ``does`` gets the window. It is one call of a method; work that can take 50 ms is a job (``window.jobs``).
+- ``when`` is a condition of ``ui/conditions.py``, or one of your own: a cheap question about the window. It is asked
+  again after every change of project, document, selection or page. When your own state changes, call
+  ``window.actions_table.refresh()``.
+- A sub-menu is written ``"View > Overlay"``; it stands where its first row does.
+- A row with ``is_checked`` has a check mark; with the same ``radio`` it is one of several choices. The mark is what
+  ``is_checked`` says, not what was clicked: ``does`` changes the state, the row follows.
+- ``says`` replaces the text by what is so now (``Undo “Map payer_id”``).
+- ``scope`` is the view whose key it is: ``window``, or ``matrix`` or ``review list`` for keys of one letter. Those
+  belong to the view with the focus, so they never reach a text field or a tree.
+- A row without ``does`` is a gesture or a key that its view reads itself: it is on the sheet and in no menu.
+- View > Panels needs no rows: it lists the docks of the page in front.
+
+``window.notify("words", "Review now", callback)`` says what came of it, without taking the focus.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu
+from metl_gui.core.nodes import Side
+from metl_gui.ui.conditions import (
+    Condition,
+    all_of,
+    always,
+    can_edit,
+    can_redo,
+    can_run,
+    can_undo,
+    cell_selected,
+    has_project,
+    is_running,
+    something_waits,
+    version_selected,
+)
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
 
 MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
+SCOPES = ("window", "matrix", "review list")
 
 
 @dataclass(frozen=True)
@@ -17,121 +61,155 @@ class ActionRow:
 
     Args:
         id: its name in code.
-        menu: the menu it stands in.
+        menu: the menu it stands in, ``View > Overlay`` for a sub-menu.
         text: what people read.
-        shortcut: its keys, empty for none.
-        needs_project: whether it makes sense only with an open project.
+        shortcut: its keys by default, empty for none.
+        does: what it does, given the window; ``None`` for a gesture or key that its view reads itself.
+        when: whether it makes sense now.
         begins_section: whether a line stands above it in its menu.
-        is_hint: listed on the sheet only; the key belongs to the view that has the focus.
+        is_checked: whether its mark is set; ``None`` for no mark.
+        radio: name of the choice that it is one of.
+        says: its words as things are now; ``None`` for ``text``.
+        scope: the view whose focus its key needs.
+        icon: name of a QtAwesome icon that everybody knows, empty for none.
     """
 
     id: str
     menu: str
     text: str
     shortcut: str = ""
-    needs_project: bool = True
+    does: Callable[[Window], object] | None = None
+    when: Condition = has_project
     begins_section: bool = False
-    is_hint: bool = False
+    is_checked: Condition | None = None
+    radio: str = ""
+    says: Callable[[Window], str] | None = None
+    scope: str = "window"
+    icon: str = ""
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether it is on the sheet only."""
+        return self.does is None
+
+    @property
+    def words(self) -> str:
+        """The text as it stands in lists, without the mark of a dialog that follows."""
+        return self.text.removesuffix("…")
+
+
+def _titled(verb: str, at: int) -> Callable[[Window], str]:
+    def words(window: Window) -> str:
+        title = window.titles[at]
+        return f"{verb} “{title}”" if title else verb
+
+    return words
 
 
 TABLE = (
-    ActionRow("new", "File", "New project…", "Ctrl+N", needs_project=False),
-    ActionRow("open", "File", "Open project…", "Ctrl+O", needs_project=False),
-    ActionRow("sample", "File", "Open the sample project", needs_project=False),
-    ActionRow("name_state", "File", "Name this state…", "Ctrl+S"),
-    ActionRow("export", "File", "Export the matrix…", begins_section=True),
-    ActionRow("close", "File", "Close project", "Ctrl+W", begins_section=True),
-    ActionRow("quit", "File", "Quit", "Ctrl+Q", needs_project=False),
-    ActionRow("undo", "Edit", "Undo", "Ctrl+Z"),
-    ActionRow("redo", "Edit", "Redo", "Ctrl+Shift+Z"),
-    ActionRow("clear_element", "Edit", "Clear the selected element", "Del", begins_section=True),
-    ActionRow("find", "Edit", "Filter the trees", "Ctrl+F"),
-    ActionRow("map_page", "View", "Map", "Ctrl+1"),
-    ActionRow("review_page", "View", "Review", "Ctrl+2"),
-    ActionRow("run_page", "View", "Run", "Ctrl+3"),
-    ActionRow("fit", "View", "Fit the whole matrix", begins_section=True),
-    ActionRow("fit_selection", "View", "Fit the selection"),
-    ActionRow("dark", "View", "Dark theme", needs_project=False, begins_section=True),
-    ActionRow("import_schema", "Schema", "Import extraction schemas…", "Ctrl+I"),
-    ActionRow("import_folder", "Schema", "Import a folder of extraction schemas…"),
-    ActionRow("import_cdm", "Schema", "Import the canonical model…"),
-    ActionRow("remove_version", "Schema", "Remove the selected version…", begins_section=True),
-    ActionRow("import_csv", "Mapping", "Import a mapping table…"),
-    ActionRow("confirm", "Mapping", "Confirm the new block", "Ctrl+Return", begins_section=True),
-    ActionRow("next_item", "Mapping", "Next decision"),
-    ActionRow("later", "Mapping", "Decide later"),
-    ActionRow("retire", "Mapping", "Retire the block…"),
-    ActionRow("confirm_same", "Mapping", "Confirm all that are smaller…"),
-    ActionRow("run", "Run", "Test run", "F5"),
-    ActionRow("stop", "Run", "Stop the run", "Shift+F5"),
-    ActionRow("choose_source", "Run", "Choose the messages…", begins_section=True),
-    ActionRow("shortcuts", "Help", "Keys", "F1", needs_project=False),
-    ActionRow("about", "Help", "About METL Workbench", needs_project=False),
-    ActionRow("hint_drag", "View", "Pan the matrix", "Drag", is_hint=True),
-    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel", is_hint=True),
-    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+Wheel", is_hint=True),
-    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+Wheel", is_hint=True),
-    ActionRow("hint_fit", "View", "Fit the whole matrix", "F", is_hint=True),
-    ActionRow("hint_fit_selection", "View", "Fit the selection", "Z", is_hint=True),
-    ActionRow("hint_arrows", "Mapping", "Move the cell cursor", "Arrows", is_hint=True),
-    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", is_hint=True),
-    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", is_hint=True),
-    ActionRow("hint_enter", "Mapping", "Take the first answer of the card in focus", "Enter", is_hint=True),
-    ActionRow("hint_next", "Mapping", "Next decision, decide later (in the review list)", "N, L", is_hint=True),
+    ActionRow("new", "File", "New project…", "Ctrl+N", lambda w: w.commands.new_project(), always),
+    ActionRow("open", "File", "Open project…", "Ctrl+O", lambda w: w.commands.ask_and_open(), always),
+    ActionRow("sample", "File", "Open the sample project", "", lambda w: w.commands.open_sample(), always),
+    ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), can_edit),
+    ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export(), begins_section=True),
+    ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project(), begins_section=True),
+    ActionRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
+    ActionRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),
+    ActionRow("redo", "Edit", "Redo", "Ctrl+Shift+Z", lambda w: w.project.redo(), can_redo, says=_titled("Redo", 1)),
+    ActionRow(
+        "clear_element",
+        "Edit",
+        "Clear the selected element",
+        "Del",
+        lambda w: w.commands.clear_element(),
+        all_of(can_edit, cell_selected),
+        begins_section=True,
+    ),
+    ActionRow("find", "Edit", "Filter the trees", "Ctrl+F", lambda w: w.find()),
+    ActionRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
+    ActionRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
+    ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
+    ActionRow("fit", "View", "Fit the whole matrix", does=lambda w: w.map.matrix.fit(), begins_section=True),
+    ActionRow("fit_selection", "View", "Fit the selection", does=lambda w: w.map.matrix.fit_selection()),
+    ActionRow("dark", "View", "Dark theme", "", lambda w: w.switch_theme(), always, begins_section=True),
+    ActionRow(
+        "import_schema",
+        "Schema",
+        "Import extraction schemas…",
+        "Ctrl+I",
+        lambda w: w.commands.ask_and_import(Side.EXTRACTION),
+        can_edit,
+    ),
+    ActionRow(
+        "import_folder",
+        "Schema",
+        "Import a folder of extraction schemas…",
+        does=lambda w: w.commands.ask_and_import_folder(),
+        when=can_edit,
+    ),
+    ActionRow(
+        "import_cdm",
+        "Schema",
+        "Import the canonical model…",
+        does=lambda w: w.commands.ask_and_import(Side.CDM),
+        when=can_edit,
+    ),
+    ActionRow(
+        "remove_version",
+        "Schema",
+        "Remove the selected version…",
+        does=lambda w: w.commands.remove_version(),
+        when=all_of(can_edit, version_selected),
+        begins_section=True,
+    ),
+    ActionRow(
+        "import_csv",
+        "Mapping",
+        "Import a mapping table…",
+        does=lambda w: w.commands.ask_and_import_table(),
+        when=can_edit,
+    ),
+    ActionRow(
+        "confirm",
+        "Mapping",
+        "Confirm the new block",
+        "Ctrl+Return",
+        lambda w: w.on_review(w.review.confirm),
+        something_waits,
+        begins_section=True,
+    ),
+    ActionRow(
+        "next_item",
+        "Mapping",
+        "Next decision",
+        does=lambda w: w.on_review(w.review.list.next),
+        when=something_waits,
+    ),
+    ActionRow("later", "Mapping", "Decide later", does=lambda w: w.on_review(w.review.postpone), when=something_waits),
+    ActionRow(
+        "retire", "Mapping", "Retire the block…", does=lambda w: w.on_review(w.review.retire), when=something_waits
+    ),
+    ActionRow(
+        "confirm_same",
+        "Mapping",
+        "Confirm all that are smaller…",
+        does=lambda w: w.commands.confirm_smaller(),
+        when=all_of(can_edit, something_waits),
+    ),
+    ActionRow("run", "Run", "Test run", "F5", lambda w: w.run(), can_run),
+    ActionRow("stop", "Run", "Stop the run", "Shift+F5", lambda w: w.spark.stop(), is_running),
+    ActionRow("choose_source", "Run", "Choose the messages…", does=lambda w: w.choose_source(), begins_section=True),
+    ActionRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always),
+    ActionRow("about", "Help", "About METL Workbench", does=lambda w: w.commands.show_about(), when=always),
+    ActionRow("hint_drag", "View", "Pan the matrix", "Drag", scope="matrix"),
+    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel", scope="matrix"),
+    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+Wheel", scope="matrix"),
+    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+Wheel", scope="matrix"),
+    ActionRow("hint_fit", "View", "Fit the whole matrix", "F", scope="matrix"),
+    ActionRow("hint_fit_selection", "View", "Fit the selection", "Z", scope="matrix"),
+    ActionRow("hint_arrows", "Mapping", "Move the cell cursor", "Arrows", scope="matrix"),
+    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
+    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
+    ActionRow("hint_enter", "Mapping", "Take the first answer of the card in focus", "Enter", scope="review list"),
+    ActionRow("hint_next", "Mapping", "Next decision, decide later", "N, L", scope="review list"),
 )
-
-
-class Actions:
-    """The actions of a window.
-
-    Args:
-        window: gets the actions and their keys.
-        callbacks: what each action does, by id.
-    """
-
-    def __init__(self, window: QMainWindow, callbacks: Mapping[str, Callable[[], object]]) -> None:
-        self._actions: dict[str, QAction] = {}
-        for row in TABLE:
-            if not row.is_hint:
-                self._actions[row.id] = self._make(window, row, callbacks[row.id])
-
-    def __getitem__(self, id_: str) -> QAction:
-        return self._actions[id_]
-
-    def fill(self, window: QMainWindow) -> None:
-        """Build the menus."""
-        for name in MENUS:
-            rows = [row for row in TABLE if row.menu == name and not row.is_hint]
-            if rows:
-                self._fill_menu(window.menuBar().addMenu(name), rows)
-
-    def enable(self, has_project: bool) -> None:
-        """Enable what makes sense."""
-        for row in TABLE:
-            if not row.is_hint:
-                self._actions[row.id].setEnabled(has_project or not row.needs_project)
-
-    def _fill_menu(self, menu: QMenu, rows: list[ActionRow]) -> None:
-        for row in rows:
-            if row.begins_section:
-                menu.addSeparator()
-            menu.addAction(self._actions[row.id])
-
-    @staticmethod
-    def _make(window: QMainWindow, row: ActionRow, callback: Callable[[], object]) -> QAction:
-        action = QAction(row.text, window)
-        action.setObjectName(row.id)
-        if row.shortcut:
-            action.setShortcut(QKeySequence(row.shortcut))
-        action.triggered.connect(lambda _checked=False: callback())
-        window.addAction(action)
-        return action
-
-
-def sheet() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the shortcut sheet: per menu the (keys, text) of what has keys."""
-    return [
-        (menu, [(row.shortcut, row.text) for row in TABLE if row.menu == menu and row.shortcut])
-        for menu in MENUS
-        if any(row.menu == menu and row.shortcut for row in TABLE)
-    ]

@@ -16,8 +16,9 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
-from metl_gui.ui.actions import sheet
+from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.key_sheet import sheet
 from metl_gui.ui.naming import version_words
 from metl_gui.workbench.exporting import ExportFormat, export
 from metl_gui.workbench.importing import ImportResult, import_sources
@@ -189,7 +190,7 @@ class Commands:
     def show_keys(self) -> None:
         """Show the shortcut sheet."""
         lines = []
-        for menu, rows in sheet():
+        for menu, rows in sheet(all_rows()):
             lines.append(f"<h4>{menu}</h4><table cellspacing='4'>")
             lines += [f"<tr><td width='150'><b>{keys}</b></td><td>{text}</td></tr>" for keys, text in rows]
             lines.append("</table>")

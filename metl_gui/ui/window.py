@@ -9,11 +9,10 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.nodes import Side
 from metl_gui.errors import MetlError, ProjectHeldError, UserError
 from metl_gui.ui import asking, naming
 from metl_gui.ui import theme as themes
-from metl_gui.ui.actions import Actions
+from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.head_bar import PAGES, HeadBar
@@ -59,7 +58,10 @@ class Window(QMainWindow):
         self.start = StartPage()
         self.head, self.status = HeadBar(), Status()
         self.stack = QStackedWidget()
-        self.actions_table = Actions(self, self._callbacks())
+        self.titles: tuple[str | None, str | None] = (None, None)
+        self.waiting = 0
+        self.is_busy = False
+        self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self._warms_up = warms_up
         self._laid_out: list[QMainWindow] = []
         self._beat = QTimer(self)
@@ -126,7 +128,7 @@ class Window(QMainWindow):
         self._name = QLabel()
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
-        self.actions_table.fill(self)
+        self.actions_table.fill()
         for page in (self.map, self.review, self.run_page, self.start):
             self.stack.addWidget(page)
         central = QWidget()
@@ -141,7 +143,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.head.page_wanted.connect(self.show_page)
         self.head.undo_wanted.connect(self.project.undo)
-        self.head.run_wanted.connect(self._run)
+        self.head.run_wanted.connect(self.run)
         self.head.searched.connect(self._search)
         self.spark.said.connect(self.head.show_spark)
         self.spark.busy.connect(self._show_busy)
@@ -149,7 +151,8 @@ class Window(QMainWindow):
         self.project.opened.connect(self._opened)
         self.project.changed.connect(self._changed)
         self.project.refused.connect(self._refused)
-        self.selection.changed.connect(self._show_place)
+        self.selection.changed.connect(self._selected)
+        self.stack.currentChanged.connect(self.actions_table.refresh)
         self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
         self.start.new_wanted.connect(self.commands.new_project)
@@ -158,43 +161,6 @@ class Window(QMainWindow):
         self.start.recent_wanted.connect(self.commands.open)
         self._beat.timeout.connect(self._tell_alive)
         self.upkeep.failed.connect(self._tell_failed)
-
-    def _callbacks(self) -> dict[str, Callable[[], object]]:
-        commands, matrix, review = self.commands, self.map.matrix, self.review
-        return {
-            "new": commands.new_project,
-            "open": commands.ask_and_open,
-            "sample": commands.open_sample,
-            "name_state": commands.name_state,
-            "export": commands.ask_and_export,
-            "close": commands.close_project,
-            "quit": self.close,
-            "undo": self.project.undo,
-            "redo": self.project.redo,
-            "clear_element": commands.clear_element,
-            "find": self._find,
-            "map_page": lambda: self.show_page(0),
-            "review_page": lambda: self.show_page(1),
-            "run_page": lambda: self.show_page(2),
-            "fit": matrix.fit,
-            "fit_selection": matrix.fit_selection,
-            "dark": self._switch_theme,
-            "import_schema": lambda: commands.ask_and_import(Side.EXTRACTION),
-            "import_folder": commands.ask_and_import_folder,
-            "import_cdm": lambda: commands.ask_and_import(Side.CDM),
-            "remove_version": commands.remove_version,
-            "import_csv": commands.ask_and_import_table,
-            "confirm": lambda: self._on_review(review.confirm),
-            "next_item": lambda: self._on_review(review.list.next),
-            "later": lambda: self._on_review(review.postpone),
-            "retire": lambda: self._on_review(review.retire),
-            "confirm_same": commands.confirm_smaller,
-            "run": self._run,
-            "stop": self.spark.stop,
-            "choose_source": self._choose_source,
-            "shortcuts": commands.show_keys,
-            "about": commands.show_about,
-        }
 
     def _restore(self) -> None:
         geometry = self.settings.layout("window")
@@ -214,7 +180,8 @@ class Window(QMainWindow):
     # following the project
 
     def _no_project(self) -> None:
-        self.actions_table.enable(False)
+        self.titles, self.waiting = (None, None), 0
+        self.actions_table.refresh()
         self.head.setEnabled(False)
         self.head.show_undo(None)
         self.head.show_waiting(0)
@@ -230,7 +197,6 @@ class Window(QMainWindow):
         if workbench is None:
             self._no_project()
             return
-        self.actions_table.enable(True)
         self.head.setEnabled(True)
         self._show_name(workbench.path.name)
         self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
@@ -253,15 +219,12 @@ class Window(QMainWindow):
         workbench = self.project.workbench
         if workbench is None:
             return
-        waiting = len(self.project.review_items())
-        self.head.show_waiting(waiting)
-        undo, redo = self.project.undo_title, self.project.redo_title
-        self.head.show_undo(undo)
-        for id_, verb, title in (("undo", "Undo", undo), ("redo", "Redo", redo)):
-            action = self.actions_table[id_]
-            action.setText(f"{verb} “{title}”" if title else verb)
-            action.setEnabled(title is not None)
-        self.status.show_document(self.project.value, waiting, not workbench.is_for_editing)
+        self.waiting = len(self.project.review_items())
+        self.titles = self.project.undo_title, self.project.redo_title
+        self.head.show_waiting(self.waiting)
+        self.head.show_undo(self.titles[0])
+        self.status.show_document(self.project.value, self.waiting, not workbench.is_for_editing)
+        self.actions_table.refresh()
 
     def _refused(self, error: MetlError) -> None:
         self._show_facts()
@@ -272,6 +235,10 @@ class Window(QMainWindow):
 
     def _show_pointed(self, selected: Selected | None) -> None:
         self._show_place(selected if selected is not None else self.selection.current)
+
+    def _selected(self, selected: Selected) -> None:
+        self._show_place(selected)
+        self.actions_table.refresh()
 
     def _tell_alive(self) -> None:
         if self.project.workbench is None:
@@ -290,27 +257,31 @@ class Window(QMainWindow):
 
     # small commands
 
-    def _on_review(self, decide: Callable[[], object]) -> None:
+    def on_review(self, decide: Callable[[], object]) -> None:
         """Decide what is in front; what is not in front is only shown."""
         if self.stack.currentWidget() is self.review:
             decide()
         else:
             self.show_page(1)
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Show the Run page and start a test run."""
         if self.project.workbench is not None:
             self.show_page(2)
             self.run_page.run()
 
     def _show_busy(self, is_busy: bool) -> None:
+        self.is_busy = is_busy
         self.head.run.setEnabled(not is_busy)
-        self.actions_table["run"].setEnabled(not is_busy)
+        self.actions_table.refresh()
 
-    def _choose_source(self) -> None:
+    def choose_source(self) -> None:
+        """Show the Run page and ask for the messages."""
         self.show_page(2)
         self.run_page.setup.choose_folder()
 
-    def _find(self) -> None:
+    def find(self) -> None:
+        """Go to the box that filters both trees."""
         self.show_page(0)
         self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.head.search.selectAll()
@@ -320,7 +291,8 @@ class Window(QMainWindow):
         self.map.sources.box.setText(text)
         self.map.targets.box.setText(text)
 
-    def _switch_theme(self) -> None:
+    def switch_theme(self) -> None:
+        """Change between the light and the dark theme."""
         name = "light" if themes.current().dark else "dark"
         self.settings.theme = name
         self.use_theme(name)

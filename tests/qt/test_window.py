@@ -9,14 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAction, QImage, QKeySequence
+from PySide6.QtGui import QImage, QKeySequence
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking, main
 from metl_gui.ui import theme as themes
-from metl_gui.ui.actions import MENUS, TABLE, sheet
+from metl_gui.ui.action_rooms import all_rows
+from metl_gui.ui.actions import MENUS, SCOPES
+from metl_gui.ui.conditions import always
+from metl_gui.ui.key_sheet import sheet
 from metl_gui.ui.selection import Place, Selected, still_there
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
@@ -139,25 +142,27 @@ def test_importing_the_waiting_version_opens_decisions_and_offers_to_go_there(
 
 
 def test_every_action_but_hints_stands_in_a_menu_and_has_a_key_of_its_own(window: Window) -> None:
-    ids = [row.id for row in TABLE]
-    assert len(set(ids)) == len(ids)
-    keys = [QKeySequence(row.shortcut).toString() for row in TABLE if row.shortcut and not row.is_hint]
+    rows = all_rows()
+    assert len({row.id for row in rows}) == len(rows)
+    actions = [row for row in rows if not row.is_hint]
+    keys = [QKeySequence(row.shortcut).toString() for row in actions if row.shortcut]
     assert len(set(keys)) == len(keys)
     assert "" not in keys
-    assert {row.menu for row in TABLE} <= set(MENUS)
-    shown = {action.objectName() for action in window.findChildren(QAction)}
-    assert {row.id for row in TABLE if not row.is_hint} <= shown
+    assert {row.menu.partition(" > ")[0] for row in rows} <= set(MENUS)
+    assert {row.scope for row in rows} <= set(SCOPES)
+    for row in actions:
+        assert window.actions_table[row.id] in window.actions_table.menu(row.menu).actions()
 
 
 def test_the_sheet_of_keys_lists_every_key_of_the_table() -> None:
-    listed = {text for _, rows in sheet() for _, text in rows}
-    assert listed == {row.text for row in TABLE if row.shortcut}
+    listed = {text for _, rows in sheet(all_rows()) for _, text in rows}
+    assert listed == {row.words for row in all_rows() if row.shortcut}
 
 
-def test_without_a_project_only_what_makes_sense_can_be_done(make_window: Callable[[], Window]) -> None:
+def test_without_a_project_only_what_needs_none_can_be_done(make_window: Callable[[], Window]) -> None:
     window = make_window()
-    enabled = {row.id for row in TABLE if not row.is_hint and window.actions_table[row.id].isEnabled()}
-    assert enabled == {row.id for row in TABLE if not row.needs_project and not row.is_hint}
+    enabled = {row.id for row in all_rows() if not row.is_hint and window.actions_table[row.id].isEnabled()}
+    assert enabled == {row.id for row in all_rows() if row.when is always}
 
 
 def test_the_search_box_filters_both_trees(window: Window) -> None:

@@ -1,0 +1,97 @@
+"""The table of actions as Qt's actions and menus of one window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from metl_gui.ui.action_rooms import all_rows
+from metl_gui.ui.actions import MENUS, ActionRow
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_ARROW = " > "
+
+
+class Actions:
+    """The actions of a window.
+
+    Args:
+        window: what the actions act on; gets those whose keys hold everywhere.
+        scopes: the view of every other scope.
+    """
+
+    def __init__(self, window: Window, scopes: Mapping[str, QWidget]) -> None:
+        self.rows = {row.id: row for row in all_rows()}
+        self._window = window
+        self._scopes = scopes
+        self._groups: dict[str, QActionGroup] = {}
+        self._menus: dict[str, QMenu] = {}
+        self._actions = {row.id: self._make(row) for row in self.rows.values() if not row.is_hint}
+
+    def __getitem__(self, id_: str) -> QAction:
+        return self._actions[id_]
+
+    def fill(self) -> None:
+        """Build the menus."""
+        for name in MENUS:
+            self._menus[name] = self._window.menuBar().addMenu(name)
+        for row in self.rows.values():
+            if not row.is_hint:
+                menu = self.menu(row.menu)
+                if row.begins_section:
+                    menu.addSeparator()
+                menu.addAction(self._actions[row.id])
+        for name in MENUS:
+            self._menus[name].aboutToShow.connect(self.refresh)
+
+    def menu(self, path: str) -> QMenu:
+        """Return a menu by its path, made when it is first asked for."""
+        found = self._menus.get(path)
+        if found is None:
+            above, _, name = path.rpartition(_ARROW)
+            found = self._menus[path] = self.menu(above).addMenu(name)
+        return found
+
+    def add_live_menu(self, path: str, fill: Callable[[QMenu], None]) -> QMenu:
+        """Add a sub-menu that is filled again whenever it opens."""
+        menu = self.menu(path)
+        menu.aboutToShow.connect(lambda: (menu.clear(), fill(menu)))
+        return menu
+
+    def refresh(self) -> None:
+        """Enable what makes sense now, and set marks and words to what is so."""
+        for id_, action in self._actions.items():
+            row = self.rows[id_]
+            action.setEnabled(row.when(self._window))
+            if row.is_checked is not None:
+                action.setChecked(row.is_checked(self._window))
+            if row.says is not None:
+                action.setText(row.says(self._window))
+
+    def _make(self, row: ActionRow) -> QAction:
+        action = QAction(row.text, self._window)
+        action.setObjectName(row.id)
+        action.triggered.connect(lambda _checked=False: self._do(row))
+        if row.is_checked is not None:
+            action.setCheckable(True)
+        if row.radio:
+            self._groups.setdefault(row.radio, QActionGroup(self._window)).addAction(action)
+        if row.shortcut:
+            action.setShortcut(QKeySequence(row.shortcut))
+        if row.scope == "window":
+            self._window.addAction(action)
+        else:
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            self._scopes[row.scope].addAction(action)
+        return action
+
+    def _do(self, row: ActionRow) -> None:
+        if row.does is not None and row.when(self._window):
+            row.does(self._window)
+            self.refresh()

@@ -1,0 +1,105 @@
+"""When an action makes sense: small questions about the window, for the column ``when`` of the action table.
+
+Each is asked for every row after every change of project, document, selection or page, so it must cost next to
+nothing: look at what the window knows already, never count or read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+Condition: TypeAlias = "Callable[[Window], bool]"
+
+
+def always(_window: Window) -> bool:
+    """Make sense even without a project."""
+    return True
+
+
+def has_project(window: Window) -> bool:
+    """Ask for an open project."""
+    return window.project.workbench is not None
+
+
+def can_edit(window: Window) -> bool:
+    """Ask for a project that is open for editing."""
+    workbench = window.project.workbench
+    return workbench is not None and workbench.is_for_editing
+
+
+def block_selected(window: Window) -> bool:
+    """Ask for a version on both sides."""
+    return has_project(window) and window.selection.current.block is not None
+
+
+def cell_selected(window: Window) -> bool:
+    """Ask for an attribute on both sides."""
+    return has_project(window) and window.selection.current.element is not None
+
+
+def node_selected(window: Window) -> bool:
+    """Ask for a node on either side."""
+    current = window.selection.current
+    return has_project(window) and (current.source is not None or current.target is not None)
+
+
+def nodes_on_both_sides(window: Window) -> bool:
+    """Ask for a node on each side, of whatever level."""
+    current = window.selection.current
+    return has_project(window) and current.source is not None and current.target is not None
+
+
+def version_selected(window: Window) -> bool:
+    """Ask for a version, or an attribute of one, on either side."""
+    current = window.selection.current
+    places = (current.source, current.target)
+    return has_project(window) and any(place is not None and place.version is not None for place in places)
+
+
+def can_undo(window: Window) -> bool:
+    """Ask for an edit that undo takes back."""
+    return can_edit(window) and window.titles[0] is not None
+
+
+def can_redo(window: Window) -> bool:
+    """Ask for an edit that redo brings again."""
+    return can_edit(window) and window.titles[1] is not None
+
+
+def something_waits(window: Window) -> bool:
+    """Ask for a decision that waits."""
+    return has_project(window) and window.waiting > 0
+
+
+def has_run(window: Window) -> bool:
+    """Ask for a run whose report is shown."""
+    return has_project(window) and window.run_page.report is not None
+
+
+def is_running(window: Window) -> bool:
+    """Ask for a run that goes on."""
+    return window.is_busy
+
+
+def can_run(window: Window) -> bool:
+    """Ask for a project while no run goes on."""
+    return has_project(window) and not window.is_busy
+
+
+def all_of(*conditions: Condition) -> Condition:
+    """Ask for all of some conditions."""
+    return lambda window: all(condition(window) for condition in conditions)
+
+
+def any_of(*conditions: Condition) -> Condition:
+    """Ask for one of some conditions."""
+    return lambda window: any(condition(window) for condition in conditions)
+
+
+def on_page(number: int) -> Condition:
+    """Ask for a project whose page of a number is in front."""
+    return lambda window: has_project(window) and window.stack.currentIndex() == number

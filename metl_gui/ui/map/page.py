@@ -13,7 +13,8 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.map.block_panel import BlockPanel
 from metl_gui.ui.map.empty import EmptyMap
 from metl_gui.ui.matrix.content import content_after, content_of
-from metl_gui.ui.matrix.view import Cell, MatrixView
+from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, Selection
 from metl_gui.ui.trees.panel import TreePanel
 

@@ -1,0 +1,161 @@
+"""The painted panes of the matrix: plane, overlay, headers, corner, legend and map, and where they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QGraphicsScene
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.nodes import Side
+from metl_gui.ui import theme as themes
+from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.camera import Camera, Frame
+from metl_gui.ui.matrix.content import Content, axis_of
+from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, Strip, paint_left, paint_top
+from metl_gui.ui.matrix.hits import position_of
+from metl_gui.ui.matrix.legend import HEIGHT_PX, paint_legend
+from metl_gui.ui.matrix.overlay import Pointer, paint_overlay
+from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
+from metl_gui.ui.matrix.overview import WIDTH_PX as MAP_WIDTH
+from metl_gui.ui.matrix.overview import Overview
+from metl_gui.ui.matrix.pane import Pane
+from metl_gui.ui.matrix.tiles import TileCache
+from metl_gui.ui.selection import Selected
+
+
+@dataclass
+class Sight:
+    """What the panes paint; the view changes it and asks for paint."""
+
+    content: Content | None = None
+    camera: Camera = field(default_factory=Camera)
+    selected: Selected = field(default_factory=Selected)
+    pointer: Pointer = field(default_factory=Pointer)
+
+    @property
+    def snapped(self) -> Camera:
+        """The camera on whole pixels, so that tiles, overlay, headers and hit tests agree."""
+        c = self.camera
+        left, top = round(c.left * c.scale_x) / c.scale_x, round(c.top * c.scale_y) / c.scale_y
+        return Camera(left, top, c.scale_x, c.scale_y)
+
+    def hovered(self, side: Side) -> int | None:
+        """The attribute position whose name stands out: under the pointer, else the selected one."""
+        pointed = self.pointer.column if side is Side.EXTRACTION else self.pointer.row
+        if pointed is not None or self.content is None:
+            return pointed
+        return position_of(axis_of(self.content, side), self.selected.on(side))
+
+
+class Panes:
+    """All panes of one matrix."""
+
+    def __init__(self, scene: QGraphicsScene, sight: Sight) -> None:
+        self.sight = sight
+        self.tiles = TileCache()
+        self.overview = Overview()
+        self.plane = Pane(self._paint_plane, 0)
+        self.overlay = Pane(self._paint_overlay, 1)
+        self.top = Pane(self._paint_top, 2)
+        self.left = Pane(self._paint_left, 2)
+        self.corner = Pane(self._paint_corner, 3)
+        self.legend = Pane(lambda painter, size: paint_legend(painter, size, themes.current()), 3)
+        self.map = Pane(self._paint_map, 4)
+        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):
+            scene.addItem(pane)
+
+    @property
+    def frame(self) -> Frame:
+        """The plane's extent and the viewport's."""
+        box, content = self.plane.box(), self.sight.content
+        columns, rows = (content.columns.length, content.rows.length) if content else (0.0, 0.0)
+        return Frame(columns, rows, max(box.width(), 1.0), max(box.height(), 1.0))
+
+    def lay_out(self, width: float, height: float) -> None:
+        """Place the panes in a widget of a size."""
+        below = height - HEIGHT_PX
+        plane = QRectF(LEFT_PX, TOP_PX, width - LEFT_PX, below - TOP_PX)
+        self.plane.place(plane)
+        self.overlay.place(plane)
+        self.top.place(QRectF(LEFT_PX, 0, width - LEFT_PX, TOP_PX))
+        self.left.place(QRectF(0, TOP_PX, LEFT_PX, below - TOP_PX))
+        self.corner.place(QRectF(0, 0, LEFT_PX, TOP_PX))
+        self.legend.place(QRectF(0, below, width, HEIGHT_PX))
+        self.map.place(QRectF(width - MAP_WIDTH - 12, below - MAP_HEIGHT - 8, MAP_WIDTH, MAP_HEIGHT))
+        self.show_map_if_needed()
+
+    def show_map_if_needed(self) -> None:
+        """Show the map only while something is out of sight and there is room for it."""
+        frame, camera = self.frame, self.sight.camera
+        is_all_in_sight = frame.columns * camera.scale_x <= frame.width and frame.rows * camera.scale_y <= frame.height
+        has_room = frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
+        self.map.setVisible(not is_all_in_sight and has_room)
+
+    def repaint(self) -> None:
+        """Ask for paint of everything that depends on the sight."""
+        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.map):
+            pane.update()
+
+    def repaint_marks(self) -> None:
+        """Ask for paint of what follows pointer and gestures."""
+        for pane in (self.overlay, self.top, self.left):
+            pane.update()
+
+    def is_on_map(self, at: QPointF) -> bool:
+        """Whether a point of the widget lies on the map."""
+        return self.map.isVisible() and self.map.box().contains(at)
+
+    def place_on_map(self, at: QPointF) -> tuple[float, float] | None:
+        """Return the place of the plane under a point of the widget on the map."""
+        content = self.sight.content
+        return (
+            None if content is None else self.overview.place_at(self.map.boundingRect(), content, at - self.map.pos())
+        )
+
+    def _paint_plane(self, painter: QPainter, size: QRectF) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        self.tiles.draw(painter, self.sight.snapped, (size.width(), size.height()), ratio, themes.current())
+
+    def _paint_overlay(self, painter: QPainter, size: QRectF) -> None:
+        sight = self.sight
+        if sight.content is not None:
+            marked = (sight.pointer, sight.selected)
+            paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
+
+    def _paint_top(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            camera = self.sight.snapped
+            waiting = frozenset(x for (x, _), b in content.blocks.items() if b.status is Status.NEEDS_REVIEW)
+            hover = self.sight.hovered(Side.EXTRACTION)
+            strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting)
+            paint_top(painter, strip, themes.current())
+
+    def _paint_left(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
+            strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset())
+            paint_left(painter, strip, themes.current())
+
+    def _paint_corner(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is None:
+            return
+        theme, font = themes.current(), themes.small()
+        columns, rows = len(content.columns.spans(Level.ATTRIBUTE)), len(content.rows.spans(Level.ATTRIBUTE))
+        painter.setFont(font)
+        painter.setPen(theme.dim)
+        line = QFontMetricsF(font).height() + 2
+        for at, words in enumerate(("columns: extraction", "rows: canonical", f"{columns:,} x {rows:,} cells")):
+            painter.drawText(QPointF(8, 6 + line * (at + 0.8)), words)
+
+    def _paint_map(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            frame, camera = self.frame, self.sight.camera
+            seen = QRectF(camera.left, camera.top, frame.width / camera.scale_x, frame.height / camera.scale_y)
+            self.overview.paint(painter, size, content, seen, themes.current())

@@ -78,12 +78,13 @@ def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart
             content = _content(version, block)
             if last is None and not content:
                 continue
-            found.append(SuperBlockPart((version.id, w), len(content), _step(last, content)))
+            found.append(SuperBlockPart((version.id, w), len(content), step_between(last, content)))
             last = content
     return tuple(found)
 
 
-def _step(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> Step:
+def step_between(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> Step:
+    """Tell how pairs of lineages changed from one version (``None`` for none that counts) to the next."""
     if last is None:
         return Step.FIRST
     if last == content:

@@ -12,12 +12,13 @@ from typing import Any, Self
 
 import msgspec
 
+from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document, Ids
 from metl_gui.core.draft import Change, Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
-from metl_gui.store import lease, log, refusals, runs, states
+from metl_gui.store import comments, lease, log, refusals, runs, states
 from metl_gui.store.block_rows import read_matrix, write_blocks
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
@@ -245,6 +246,21 @@ class ProjectFile:
         """Read the refused suggestions, the newest first."""
         with self._reading() as connection:
             return refusals.read(connection)
+
+    def add_comment(self, subject: Subject, text: str, stamp: Stamp) -> int:
+        """Write a comment down, and return its id."""
+        with self._editing() as connection:
+            return comments.add(connection, subject, text, stamp)
+
+    def remove_comment(self, comment_id: int) -> bool:
+        """Remove a comment; whether there was one."""
+        with self._editing() as connection:
+            return comments.remove(connection, comment_id)
+
+    def comments(self) -> tuple[Comment, ...]:
+        """Read the comments, the oldest first."""
+        with self._reading() as connection:
+            return comments.read(connection)
 
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.

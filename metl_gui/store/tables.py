@@ -11,7 +11,7 @@ from metl_gui.store.connection import APPLICATION_ID
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-VERSION = 2
+VERSION = 3
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -28,12 +28,33 @@ CREATE TABLE refused_suggestions (
 ) STRICT;
 """
 
+_COMMENTS = """
+CREATE TABLE comments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source_schema INTEGER NOT NULL, -- 0 stands for none, in each of the eight
+    source_version INTEGER NOT NULL,
+    source_attribute INTEGER NOT NULL,
+    source_lineage INTEGER NOT NULL,
+    target_schema INTEGER NOT NULL,
+    target_version INTEGER NOT NULL,
+    target_attribute INTEGER NOT NULL,
+    target_lineage INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL
+) STRICT;
+"""
+
 
 def _add_refused_suggestions(database: Database) -> None:
     database.execute(_REFUSED_SUGGESTIONS)
 
 
-MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions}
+def _add_comments(database: Database) -> None:
+    database.execute(_COMMENTS)
+
+
+MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions, 2: _add_comments}
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
 The bulk tables (attributes, dusb, blocks) have no rowid, so they are changed by ``ALTER TABLE``, not by ``transform``.
@@ -193,7 +214,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _REFUSED_SUGGESTIONS)
+        database.executescript(_TABLES + _REFUSED_SUGGESTIONS + _COMMENTS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

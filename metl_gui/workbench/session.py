@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
+from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
@@ -249,6 +250,18 @@ class Workbench:
     def refused_suggestions(self) -> tuple[Refusal, ...]:
         """Return the refused suggestions, the newest first."""
         return self._project.refused_suggestions()
+
+    def add_comment(self, subject: Subject, text: str) -> int:
+        """Keep a comment with the project, and return its id; not part of a state."""
+        return self._project.add_comment(subject, text, self.stamp())
+
+    def remove_comment(self, comment_id: int) -> bool:
+        """Forget a comment; whether there was one."""
+        return self._project.remove_comment(comment_id)
+
+    def comments(self) -> tuple[Comment, ...]:
+        """Return the comments, the oldest first."""
+        return self._project.comments()
 
     def add_run(self, report: dict[str, Any], events: list[Any]) -> str:
         """Keep the report and the events of a run with the project; needs no lease."""

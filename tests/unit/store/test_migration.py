@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from metl_gui.core.comments import Comment, Spot, Subject
 from metl_gui.core.draft import Stamp
 from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import ProjectError, ProjectHeldError
@@ -113,7 +114,7 @@ def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> Non
 def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> None:
     ProjectFile.create(path).close()
     connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE refused_suggestions")
+    connection.executescript("DROP TABLE refused_suggestions; DROP TABLE comments")
     connection.execute("PRAGMA user_version=1")
     connection.close()
     refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
@@ -121,6 +122,28 @@ def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> No
         project.refuse_suggestions([refusal], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
         assert project.refused_suggestions() == (refusal,)
+
+
+def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
+    ProjectFile.create(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE comments")
+    connection.execute("PRAGMA user_version=2")
+    connection.close()
+    subject = Subject(Spot(1, 2, 3, 4), Spot(5))
+    with ProjectFile.open(path, for_editing=True) as project:
+        assert project.backup is not None
+        id_ = project.add_comment(subject, "Ask the billing team", Stamp("ada", 5))
+    with ProjectFile.open(path, for_editing=False) as project:
+        assert project.comments() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
+
+
+def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        first = project.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
+        assert project.remove_comment(first)
+        assert not project.remove_comment(first)
+        assert project.add_comment(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
 
 
 def test_every_version_before_this_one_has_its_step() -> None:

@@ -61,7 +61,12 @@ class Actions:
     def add_live_menu(self, path: str, fill: Callable[[QMenu], None]) -> QMenu:
         """Add a sub-menu that is filled again whenever it opens."""
         menu = self.menu(path)
-        menu.aboutToShow.connect(lambda: (menu.clear(), fill(menu)))
+
+        def fill_again() -> None:
+            menu.clear()
+            fill(menu)
+
+        menu.aboutToShow.connect(fill_again)
         return menu
 
     def refresh(self) -> None:

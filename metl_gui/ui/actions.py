@@ -125,7 +125,7 @@ TABLE = (
         all_of(can_edit, cell_selected),
         begins_section=True,
     ),
-    ActionRow("find", "Edit", "Filter the trees", "Ctrl+F", lambda w: w.find()),
+    ActionRow("find", "Edit", "Filter the trees", "Ctrl+F", lambda w: w.find_in_trees()),
     ActionRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     ActionRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),

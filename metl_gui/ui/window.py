@@ -18,6 +18,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.head_bar import PAGES, HeadBar
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.notice import Notice, NoticeStrip
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
@@ -41,6 +42,20 @@ class Window(QMainWindow):
         jobs: the threads, or their synchronous twin.
         warms_up: start Spark some seconds after the first paint.
     """
+
+    # Written down, because the rows of the action table refer to them before mypy has seen how they are made.
+    settings: ViewSettings
+    jobs: Jobs
+    project: OpenProject
+    selection: Selection
+    spark: SparkRuns
+    commands: Commands
+    map: MapPage
+    review: ReviewPage
+    run_page: RunPage
+    stack: QStackedWidget
+    actions_table: Actions
+    is_busy: bool
 
     def __init__(self, settings: QSettings, jobs: Jobs | None = None, warms_up: bool = True) -> None:
         super().__init__()
@@ -86,6 +101,7 @@ class Window(QMainWindow):
         self.selection.choose(Selected())
         self.project.open(workbench)
         self.settings.remember_project(workbench.path)
+        self.notice.clear()
 
     def use_theme(self, name: str) -> None:
         """Dress the application."""
@@ -138,6 +154,7 @@ class Window(QMainWindow):
         layout.addWidget(self.head)
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
+        self.notice = NoticeStrip(self.stack)
         self.setStatusBar(self.status)
 
     def _connect(self) -> None:
@@ -233,6 +250,19 @@ class Window(QMainWindow):
     def _show_place(self, selected: Selected) -> None:
         self.status.show_place(naming.selected_words(self.project.value, selected))
 
+    def notify(
+        self, text: str, action_text: str = "", callback: Callable[[], object] | None = None, is_good: bool = True
+    ) -> None:
+        """Say what came of something, in a strip that does not take the focus.
+
+        Args:
+            text: what happened, to what.
+            action_text: words of a button.
+            callback: what the button does.
+            is_good: good news go by themselves; anything else stays until it is closed.
+        """
+        self.notice.say(Notice(text, action_text, callback, is_good))
+
     def _show_pointed(self, selected: Selected | None) -> None:
         self._show_place(selected if selected is not None else self.selection.current)
 
@@ -253,7 +283,7 @@ class Window(QMainWindow):
             self._tell_failed(error)
 
     def _tell_failed(self, error: MetlError) -> None:
-        self.status.showMessage(str(error), 10_000)
+        self.notify(str(error), is_good=False)
 
     # small commands
 
@@ -280,7 +310,7 @@ class Window(QMainWindow):
         self.show_page(2)
         self.run_page.setup.choose_folder()
 
-    def find(self) -> None:
+    def find_in_trees(self) -> None:
         """Go to the box that filters both trees."""
         self.show_page(0)
         self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -57,20 +57,21 @@ def test_many_edited_blocks_are_merged_when_the_window_is_idle_and_nothing_shown
     assert window.project.value.matrix.ones == before.matrix.ones + 1
 
 
-def test_a_file_that_is_gone_is_said_once_in_the_status_bar(window: Window, sample: SampleFolder) -> None:
+def test_a_file_that_is_gone_is_said_once_in_a_notice(window: Window, sample: SampleFolder) -> None:
     failed: list[object] = []
     window.upkeep.failed.connect(failed.append)
     sample.project.rename(sample.project.with_name("moved.metl"))
     window.upkeep.look()
     window.upkeep.look()
     assert len(failed) == 1
-    assert "is not where it was opened" in window.status.currentMessage()
+    assert "is not where it was opened" in window.notice.words.text()
+    assert not window.notice.notices[-1].is_good
 
 
 def test_nothing_is_looked_at_without_a_project(window: Window) -> None:
     window.actions_table["close"].trigger()
     Upkeep(window.project, window.jobs, window).look()
-    assert window.status.currentMessage() == ""
+    assert window.notice.isHidden()
 
 
 def test_the_status_bar_counts_the_blocks_that_a_person_confirmed(window: Window) -> None:

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
 from metl_gui.core.blocks import Block
 from metl_gui.core.nodes import Side
-from metl_gui.ui.block_lines import BlockLines, scrolled
-from metl_gui.ui.block_picture import picture_of
+from metl_gui.ui.block.sketch import BlockLines, scrolled
+from metl_gui.ui.block.picture import picture_of
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.pill import VERDICT_KINDS

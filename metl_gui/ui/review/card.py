@@ -13,7 +13,7 @@ from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.proposals import Proposal
-from metl_gui.ui.block_picture import best_proposals
+from metl_gui.ui.block.picture import best_proposals
 from metl_gui.ui.pill import KeyButton
 
 

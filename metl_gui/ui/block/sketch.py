@@ -1,4 +1,4 @@
-"""Shows a block as two lists with lines between what belongs together."""
+"""A block as two lists with lines, as a picture that is only looked at: for what was and what is, side by side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPai
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
 
 from metl_gui.ui import theme as themes
-from metl_gui.ui.block_picture import BlockPicture, Entry, Link
+from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.pill import paint_pill, pill_width
 

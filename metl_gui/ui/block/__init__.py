@@ -1,0 +1,1 @@
+"""The block editor: one block as two lists with lines, and its versions as small multiples."""

@@ -7,7 +7,7 @@ demand and kept in a small cache. Source: dmm.md §6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -78,7 +78,7 @@ class TreeBase:
     schemas: dict[int, Schema]
     version_id: Ints
     schema_id: Ints
-    facts: tuple[VersionFacts, ...]
+    facts: Sequence[VersionFacts]
     start: NDArray[np.int64]
     id: Ints
     lineage: Ints
@@ -263,10 +263,25 @@ class Tree(TreeView):
         merged: dict[int, Schema | None] = {**self.base.schemas, **self._schemas}
         return [schema for _, schema in sorted(merged.items()) if schema is not None]
 
+    def edited_schemas(self) -> set[int]:
+        """Return the ids of schemas that the overlay has something of, removed ones included."""
+        found = set(self._schemas)
+        for id_, version in self._versions.items():
+            row = self.base.row(id_) if version is None else -1
+            if version is not None:
+                found.add(version.schema_id)
+            elif row >= 0:
+                found.add(int(self.base.schema_id[row]))
+        return found
+
     def all_versions(self) -> Iterator[Version]:
         """Yield every version, schema by schema, oldest first."""
         for schema in self.schemas():
             yield from self.versions(schema.id)
+
+    def edited_versions(self) -> Iterator[tuple[int, Version | None]]:
+        """Yield the versions of the overlay: what differs from the base, removed ones as ``None``."""
+        yield from self._versions.items()
 
     def merged(self) -> Tree:
         """Return the same tree with an empty overlay."""

@@ -11,37 +11,36 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.blocks import Block, Element, Loss
+from metl_gui.core.blocks import Block, BlockKey, Element, Loss
 from metl_gui.core.bulk import Elements, decompact_all
 from metl_gui.core.compact import Group, compact_group, touched_groups
 from metl_gui.core.draft import BlockChange, Transition
 from metl_gui.core.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
 from metl_gui.core.trees import Tree, TreeBase
+from metl_gui.store import block_packs
+from metl_gui.store.interning import Interned, read_people, rows_for
 
 _Row: TypeAlias = tuple[Any, ...]
 
-_ADD_BLOCK = (
-    "INSERT OR REPLACE INTO blocks (version, entity_version, status, verdict, came_version, came_entity_version,"
-    " losses, waits, retired, postponed, who, when_ms, comment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_DETAILS = (
+    "INSERT INTO block_details (version, entity_version, losses, waits, retired, postponed, comment)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_READ_BLOCKS = (
-    "SELECT version, entity_version, status, verdict, came_version, came_entity_version, losses, waits, retired,"
-    " postponed, who, when_ms, comment FROM blocks ORDER BY version, entity_version"
-)
+_READ_DETAILS = "SELECT version, entity_version, losses, waits, retired, postponed, comment FROM block_details"
 _PAIR_BYTES = 8
-_STATUS_CODE = {status.value: code for code, status in enumerate(STATUSES)}
-_VERDICT_CODE = {verdict.value: code for code, verdict in enumerate(VERDICTS)}
+_STATUS_ROW = np.array([STATUSES.index(status) for status in block_packs.STATUSES], np.uint8)
+_VERDICT_ROW = np.array([VERDICTS.index(verdict) for verdict in block_packs.VERDICTS], np.uint8)
 _losses = msgspec.json.Decoder(tuple[Loss, ...])
 _ids = msgspec.json.Decoder(tuple[int, ...])
 _elements = msgspec.json.Decoder(tuple[Element, ...])
 
 
-def write_blocks(connection: sqlite3.Connection, transition: Transition) -> None:
+def write_blocks(connection: sqlite3.Connection, transition: Transition, interned: Interned) -> None:
     """Write the records of the blocks that an edit changed, and the groups of DUSB that it may have changed."""
     for change in transition.change.blocks:
-        _write_block(connection, change)
+        _write_details(connection, change)
     for group in sorted(touched_groups(transition)):
-        _write_group(connection, transition, group)
+        _write_group(connection, transition, group, interned)
 
 
 def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> Dpm:
@@ -51,33 +50,31 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
         ValueError: the parts do not fit together.
         BugError: a block relies on a lineage that its version does not have.
     """
-    rows = connection.execute(_READ_BLOCKS).fetchall()
-    version, entity_version = _ids_of(rows, 0), _ids_of(rows, 1)
+    records, entity_version = _read_records(connection)
+    version = np.ascontiguousarray(records["version"])
     _require(np.isin(version, extraction.base.version_id).all(), "a block of a schema version that is not there")
     _require(np.isin(entity_version, cdm.base.version_id).all(), "a block of an entity version that is not there")
     dense = decompact_all(extraction.base, _read_compact(connection, extraction.base))
     lengths = _lengths_by_block(version, entity_version, dense)
     _require_ends(cdm.base, np.repeat(entity_version, lengths), dense.q)
-    start = np.zeros(len(rows) + 1, np.int64)
+    start = np.zeros(len(records) + 1, np.int64)
     np.cumsum(lengths, out=start[1:])
-    people = {"": 0}
-    who = [people.setdefault(row[10], len(people)) for row in rows]
+    people, row_of_person = read_people(connection)
     base = DpmBase(
         version,
         entity_version,
         start,
         dense.q,
         dense.p,
-        np.array([_STATUS_CODE[row[2]] for row in rows], np.uint8),
-        np.array([_VERDICT_CODE[row[3]] for row in rows], np.uint8),
-        np.array([row[4] or 0 for row in rows], np.int32),
-        np.array([row[5] or 0 for row in rows], np.int32),
-        np.array(who, np.int32),
-        np.array([row[11] for row in rows], np.int64),
-        tuple(people),
+        _STATUS_ROW[records["status"]],
+        _VERDICT_ROW[records["verdict"]],
+        np.ascontiguousarray(records["came_version"]),
+        np.ascontiguousarray(records["came_entity_version"]),
+        rows_for(row_of_person, records["who"], "person"),
+        np.ascontiguousarray(records["when_ms"]),
+        people,
     )
-    records = {(row[0], row[1]): _recorded(base.block(at), row) for at, row in enumerate(rows) if not _is_plain(row)}
-    return Dpm.on(replace(base, records=records))
+    return Dpm.on(replace(base, records=_read_details(connection, base)))
 
 
 def to_blob(elements: Iterable[Element]) -> bytes:
@@ -85,31 +82,62 @@ def to_blob(elements: Iterable[Element]) -> bytes:
     return np.array(tuple(elements), "<i4").tobytes()
 
 
-def _write_block(connection: sqlite3.Connection, change: BlockChange) -> None:
+def _write_details(connection: sqlite3.Connection, change: BlockChange) -> None:
+    connection.execute("DELETE FROM block_details WHERE version = ? AND entity_version = ?", change.key)
     block = change.after
-    if block is None:
-        connection.execute("DELETE FROM blocks WHERE version = ? AND entity_version = ?", change.key)
-        return
-    lists = (_json(block.losses), _json(block.waits), _json(block.retired))
-    came = block.came_from or (None, None)
-    facts = int(block.postponed), block.who, block.when_ms, block.comment
-    connection.execute(_ADD_BLOCK, (*block.key, block.status.value, block.verdict.value, *came, *lists, *facts))
+    if block is not None and not block.is_plain:
+        lists = (_json(block.losses), _json(block.waits), _json(block.retired))
+        connection.execute(_ADD_DETAILS, (*block.key, *lists, int(block.postponed), block.comment))
 
 
 def _json(values: tuple[object, ...]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None
 
 
-def _write_group(connection: sqlite3.Connection, transition: Transition, group: Group) -> None:
+def _write_group(connection: sqlite3.Connection, transition: Transition, group: Group, interned: Interned) -> None:
     connection.execute("DELETE FROM dusb WHERE schema_id = ? AND entity_version = ?", group)
-    tree = transition.after.extraction
-    if tree.find_schema(group.schema_id) is None:
+    tree, matrix = transition.after.extraction, transition.after.matrix
+    schema = tree.find_schema(group.schema_id)
+    found = [matrix.block(id_, group.entity_version) for id_ in schema.version_ids] if schema else []
+    blocks = [block for block in found if block is not None]
+    if not blocks:
+        connection.execute("DELETE FROM blocks WHERE schema_id = ? AND entity_version = ?", group)
         return
-    kept = compact_group(tree.versions(group.schema_id), transition.after.matrix, group)
+    records = block_packs.pack_blocks(blocks, interned)
+    connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", (*group, records))
+    kept = compact_group(tree.versions(group.schema_id), matrix, group)
     connection.executemany(
         "INSERT INTO dusb (schema_id, entity_version, version, elements) VALUES (?, ?, ?, ?)",
         [(*group, block.version, to_blob(block.elements)) for block in kept],
     )
+
+
+def _read_records(connection: sqlite3.Connection) -> tuple[NDArray[Any], Ints]:
+    """Read what is known of every block and its entity version, sorted by (version, entity version)."""
+    rows = connection.execute("SELECT entity_version, records FROM blocks").fetchall()
+    sizes = np.array([len(row[1]) for row in rows], np.int64)
+    _require((sizes % block_packs.RECORD.itemsize == 0).all(), "half a record of a block")
+    records = block_packs.unpack_blocks(b"".join(row[1] for row in rows))
+    entity_version = np.repeat(_ids_of(rows, 0), sizes // block_packs.RECORD.itemsize)
+    order = np.lexsort((entity_version, records["version"]))
+    return records[order], entity_version[order]
+
+
+def _read_details(connection: sqlite3.Connection, base: DpmBase) -> dict[BlockKey, Block]:
+    """Read the blocks of which more is known than their record holds."""
+    details: dict[BlockKey, Block] = {}
+    for version, entity_version, losses, waits, retired, postponed, comment in connection.execute(_READ_DETAILS):
+        row = base.find((version, entity_version))
+        _require(row >= 0, "details of a block that has no record")
+        details[version, entity_version] = replace(
+            base.block(row),
+            losses=_decoded(_losses, losses),
+            waits=_decoded(_ids, waits),
+            retired=_decoded(_elements, retired),
+            postponed=bool(postponed),
+            comment=comment,
+        )
+    return details
 
 
 def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> Elements:
@@ -146,23 +174,6 @@ def _lengths_by_block(version: Ints, entity_version: Ints, dense: Elements) -> N
     lengths = np.zeros(len(keys), np.int64)
     lengths[np.searchsorted(keys, dense_keys)] = np.diff(dense.start)
     return lengths
-
-
-def _is_plain(row: _Row) -> bool:
-    losses, waits, retired, postponed, comment = row[6], row[7], row[8], row[9], row[12]
-    return losses is None and waits is None and retired is None and not postponed and not comment
-
-
-def _recorded(block: Block, row: _Row) -> Block:
-    """Add to a block what its columns do not hold."""
-    return replace(
-        block,
-        losses=_decoded(_losses, row[6]),
-        waits=_decoded(_ids, row[7]),
-        retired=_decoded(_elements, row[8]),
-        postponed=bool(row[9]),
-        comment=row[12],
-    )
 
 
 def _ids_of(rows: list[_Row], column: int) -> Ints:

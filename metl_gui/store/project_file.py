@@ -22,6 +22,7 @@ from metl_gui.store import comments, lease, log, refusals, runs, states
 from metl_gui.store.block_rows import read_matrix, write_blocks
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
+from metl_gui.store.interning import Interned
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.making import bring_up_to_date, make_file, newer
 from metl_gui.store.runs import LoggedRun
@@ -174,8 +175,9 @@ class ProjectFile:
                     f"This edit was built on state {transition.before.state}; the file has state {found}.",
                     "Read it again and repeat the edit where it still makes sense.",
                 )
-            write_trees(connection, transition)
-            write_blocks(connection, transition)
+            interned = Interned(connection)
+            write_trees(connection, transition, interned)
+            write_blocks(connection, transition, interned)
             group = log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
             return group

@@ -11,7 +11,7 @@ from metl_gui.store.connection import APPLICATION_ID
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-VERSION = 3
+VERSION = 4
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -45,6 +45,31 @@ CREATE TABLE comments (
 ) STRICT;
 """
 
+_PACKED = """
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE types (id INTEGER PRIMARY KEY, type TEXT NOT NULL, logical TEXT NOT NULL, scale INTEGER) STRICT;
+CREATE INDEX types_by_name ON types (type, logical);
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE blocks (
+    schema_id INTEGER NOT NULL,
+    entity_version INTEGER NOT NULL,
+    records BLOB NOT NULL, -- packed by store.block_packs
+    PRIMARY KEY (schema_id, entity_version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE block_details (
+    version INTEGER NOT NULL,
+    entity_version INTEGER NOT NULL,
+    losses TEXT, -- JSON
+    waits TEXT, -- JSON
+    retired TEXT, -- JSON
+    postponed INTEGER NOT NULL,
+    comment TEXT NOT NULL,
+    PRIMARY KEY (version, entity_version)
+) STRICT, WITHOUT ROWID;
+"""
+
 
 def _add_refused_suggestions(database: Database) -> None:
     database.execute(_REFUSED_SUGGESTIONS)
@@ -54,10 +79,16 @@ def _add_comments(database: Database) -> None:
     database.execute(_COMMENTS)
 
 
-MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions, 2: _add_comments}
+def _pack(database: Database) -> None:
+    from metl_gui.store.packing import pack_bulk_tables
+
+    pack_bulk_tables(database.conn, tuple(part for part in _PACKED.split(";") if part.strip()))
+
+
+MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions, 2: _add_comments, 3: _pack}
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
-The bulk tables (attributes, dusb, blocks) have no rowid, so they are changed by ``ALTER TABLE``, not by ``transform``.
+Tables without a rowid (dusb, blocks, block_details) are changed by ``ALTER TABLE``, not by ``transform``.
 """
 
 _TABLES = """
@@ -95,23 +126,9 @@ CREATE TABLE versions (
     key TEXT, -- JSON, null when not known
     inferred INTEGER NOT NULL,
     source TEXT NOT NULL,
+    attributes BLOB NOT NULL, -- packed by store.attribute_packs
     PRIMARY KEY (side, id)
 ) STRICT;
-
-CREATE TABLE attributes (
-    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
-    version_id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    id INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    type TEXT NOT NULL,
-    lineage INTEGER NOT NULL,
-    logical TEXT NOT NULL,
-    scale INTEGER,
-    optional INTEGER NOT NULL,
-    doc TEXT NOT NULL,
-    PRIMARY KEY (side, version_id, position)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE dusb (
     schema_id INTEGER NOT NULL,
@@ -119,23 +136,6 @@ CREATE TABLE dusb (
     version INTEGER NOT NULL,
     elements BLOB NOT NULL, -- pairs q, p of little-endian 32-bit integers
     PRIMARY KEY (schema_id, entity_version, version)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE blocks (
-    version INTEGER NOT NULL,
-    entity_version INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    verdict TEXT NOT NULL,
-    came_version INTEGER,
-    came_entity_version INTEGER,
-    losses TEXT, -- JSON
-    waits TEXT, -- JSON
-    retired TEXT, -- JSON
-    postponed INTEGER NOT NULL,
-    who TEXT NOT NULL,
-    when_ms INTEGER NOT NULL,
-    comment TEXT NOT NULL,
-    PRIMARY KEY (version, entity_version)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE edits (
@@ -214,7 +214,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _REFUSED_SUGGESTIONS + _COMMENTS)
+        database.executescript(_TABLES + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

@@ -1,35 +1,43 @@
-"""The rows of schemas and versions of both trees: written by change, read whole."""
+"""The rows of schemas and versions of both trees: written by change, read whole into columns."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from itertools import pairwise
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from metl_gui.core.declarations import KeyPaths
 from metl_gui.core.document import Document
 from metl_gui.core.draft import SchemaChange, Transition, VersionChange
-from metl_gui.core.nodes import Schema, Side, Version
-from metl_gui.core.trees import Tree, base_of
-from metl_gui.store.attribute_rows import with_attributes, write_attributes
+from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.trees import TextTable, Tree, TreeBase
+from metl_gui.core.version_facts import VersionColumns
+from metl_gui.store.attribute_packs import SIZE_BYTES, pack_attributes, unpack_attributes
+from metl_gui.store.interning import Interned, read_texts, read_types, rows_for
 
+_ROWS_AT_ONCE = 20_000
 _ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, ?, ?, ?)"
 _ADD_VERSION = (
-    "INSERT OR REPLACE INTO versions (side, id, schema_id, place, labels, fingerprint, key, inferred, source)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO versions (side, id, schema_id, place, labels, fingerprint, key, inferred, source,"
+    " attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _READ_VERSIONS = (
-    "SELECT id, schema_id, labels, fingerprint, key, inferred, source FROM versions WHERE side = ? ORDER BY place"
+    "SELECT id, schema_id, place, inferred, labels, key, source, fingerprint, attributes FROM versions WHERE side = ?"
 )
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
 
 
-def write_trees(connection: sqlite3.Connection, transition: Transition) -> None:
+def write_trees(connection: sqlite3.Connection, transition: Transition, interned: Interned) -> None:
     """Write what an edit changed in the trees and the next ids."""
     after = transition.after
     for version in transition.change.versions:
-        _write_version(connection, after, version)
+        _write_version(connection, after, version, interned)
     for schema in transition.change.schemas:
         _write_schema(connection, schema)
     for side in Side:
@@ -45,16 +53,129 @@ def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
     """Read one tree.
 
     Raises:
-        ValueError: a version without its schema, or attributes without their version.
+        ValueError: a version without its schema or label, or an attribute without its text or type.
     """
-    placed = [_version(*row) for row in connection.execute(_READ_VERSIONS, (side.value,))]
-    ids: dict[int, list[int]] = {}
-    for version in placed:
-        ids.setdefault(version.schema_id, []).append(version.id)
-    schemas = _read_schemas(connection, side, ids)
-    if ids:
+    columns = _Columns()
+    for rows in _portions(connection.execute(_READ_VERSIONS, (side.value,))):
+        columns.add(rows)
+    numbers, packs = columns.joined()
+    by_id = np.argsort(numbers[:, 0], kind="stable")
+    version_ids = _by_schema(numbers)
+    schemas = _read_schemas(connection, side, version_ids)
+    if version_ids:
         raise ValueError("versions of a schema that is not there")
-    return Tree(with_attributes(connection, side, base_of(schemas, placed)))
+    attributes = unpack_attributes(packs)
+    start, order = _in_order(numbers[:, 3] // SIZE_BYTES, by_id)
+    attributes = attributes if order is None else attributes[order]
+    texts, row_of_text = read_texts(connection)
+    types, row_of_type = read_types(connection)
+    return Tree(
+        TreeBase(
+            schemas={schema.id: schema for schema in schemas},
+            version_id=numbers[by_id, 0].astype(np.int32),
+            schema_id=numbers[by_id, 1].astype(np.int32),
+            facts=columns.facts(by_id),
+            start=start,
+            id=np.ascontiguousarray(attributes[:, 0]),
+            lineage=np.ascontiguousarray(attributes[:, 1]),
+            path=rows_for(row_of_text, attributes[:, 2], "path"),
+            doc=rows_for(row_of_text, attributes[:, 3], "documentation"),
+            type=rows_for(row_of_type, attributes[:, 4] >> 1, "type"),
+            optional=(attributes[:, 4] & 1).astype(np.bool_),
+            texts=texts,
+            types=types,
+        )
+    )
+
+
+class _Columns:
+    """The rows of versions as they come, column by column; what repeats is decoded once."""
+
+    def __init__(self) -> None:
+        self._numbers: list[NDArray[np.int64]] = []
+        self._named: list[NDArray[np.int32]] = []
+        self._fingerprints: list[str] = []
+        self._packs: list[bytes] = []
+        self._labels: dict[str, int] = {}
+        self._keys: dict[str | None, int] = {}
+        self._sources: dict[str, int] = {}
+
+    def add(self, rows: list[tuple[object, ...]]) -> None:
+        id_, schema_id, place, inferred, labels, key, source, fingerprint, attributes = zip(*rows, strict=True)
+        sizes = [len(pack) for pack in attributes]
+        self._numbers.append(np.array([id_, schema_id, place, sizes, inferred], np.int64))
+        named = [
+            [self._labels.setdefault(text, len(self._labels)) for text in labels],
+            [self._keys.setdefault(text, len(self._keys)) for text in key],
+            [self._sources.setdefault(text, len(self._sources)) for text in source],
+        ]
+        self._named.append(np.array(named, np.int32))
+        self._fingerprints += fingerprint
+        self._packs.append(b"".join(attributes))
+
+    def joined(self) -> tuple[NDArray[np.int64], bytes]:
+        """Return (id, schema id, place, bytes of attributes, inferred) of every row, and the attributes."""
+        numbers = np.concatenate(self._numbers, axis=1).T if self._numbers else np.zeros((0, 5), np.int64)
+        if (numbers[:, 3] % SIZE_BYTES).any():
+            raise ValueError("half an attribute")
+        if np.unique(numbers[:, 0]).size < len(numbers) or (numbers[:, :2] > np.iinfo(np.int32).max).any():
+            raise ValueError("ids of versions that cannot be")
+        return numbers, b"".join(self._packs)
+
+    def facts(self, order: NDArray[np.int64]) -> VersionColumns:
+        """Return the facts of the versions in the order asked for."""
+        named = np.concatenate(self._named, axis=1) if self._named else np.zeros((3, 0), np.int32)
+        inferred = [part[4] for part in self._numbers]
+        sorted_already = bool((np.diff(order) > 0).all())
+        fingerprints = self._fingerprints if sorted_already else [self._fingerprints[row] for row in order.tolist()]
+        return VersionColumns(
+            named[0][order],
+            named[1][order],
+            named[2][order],
+            (np.concatenate(inferred) if inferred else np.zeros(0, np.int64))[order].astype(np.bool_),
+            TextTable.of(fingerprints),
+            tuple(_labels(text) for text in self._labels),
+            tuple(_key(text) for text in self._keys),
+            tuple(self._sources),
+        )
+
+
+def _portions(cursor: sqlite3.Cursor) -> Iterator[list[tuple[object, ...]]]:
+    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+        yield rows
+
+
+def _labels(text: str) -> tuple[str, ...]:
+    names = _texts.decode(text)
+    if not names:
+        raise ValueError("a version without a label")
+    return names
+
+
+def _key(text: str | None) -> KeyPaths:
+    return None if text is None else _texts.decode(text)
+
+
+def _by_schema(numbers: NDArray[np.int64]) -> dict[int, tuple[int, ...]]:
+    """Ids of the versions of every schema, oldest first."""
+    order = np.lexsort((numbers[:, 2], numbers[:, 1]))
+    owners, firsts = np.unique(numbers[order, 1], return_index=True)
+    ids = numbers[order, 0].tolist()
+    bounds = pairwise([*firsts.tolist(), len(ids)])
+    return {owner: tuple(ids[first:end]) for owner, (first, end) in zip(owners.tolist(), bounds, strict=True)}
+
+
+def _in_order(
+    lengths: NDArray[np.int64], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Starts of the versions in an order, and the rows of their attributes unless they stand in that order already."""
+    start = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths[order], out=start[1:])
+    if (np.diff(order) > 0).all():
+        return start, None
+    firsts = np.cumsum(lengths) - lengths
+    shift = firsts[order] - start[:-1]
+    return start, np.repeat(shift, lengths[order]) + np.arange(start[-1])
 
 
 def _json(value: object) -> str:
@@ -76,36 +197,25 @@ def _write_schema(connection: sqlite3.Connection, change: SchemaChange) -> None:
         )
 
 
-def _write_version(connection: sqlite3.Connection, after: Document, change: VersionChange) -> None:
+def _write_version(connection: sqlite3.Connection, after: Document, change: VersionChange, interned: Interned) -> None:
     side, version = change.side.value, change.after
     if version is None:
         connection.execute("DELETE FROM versions WHERE side = ? AND id = ?", (side, change.id))
-    else:
-        place = after.tree(change.side).schema(version.schema_id).version_ids.index(version.id)
-        key = None if version.key is None else _json(version.key)
-        facts = _json(version.labels), version.fingerprint, key, int(version.inferred), version.source
-        connection.execute(_ADD_VERSION, (side, version.id, version.schema_id, place, *facts))
-    attributes = version.attributes if version else ()
-    if attributes != (change.before.attributes if change.before else ()):
-        write_attributes(connection, change.side, change.id, attributes)
+        return
+    place = after.tree(change.side).schema(version.schema_id).version_ids.index(version.id)
+    key = None if version.key is None else _json(version.key)
+    facts = _json(version.labels), version.fingerprint, key, int(version.inferred), version.source
+    attributes = pack_attributes(version.attributes, interned)
+    connection.execute(_ADD_VERSION, (side, version.id, version.schema_id, place, *facts, attributes))
 
 
-def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[int, list[int]]) -> list[Schema]:
-    """Read the schemas, each taking its versions out of ``version_ids``."""
-    rows = connection.execute("SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ?", (side.value,))
+def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[int, tuple[int, ...]]) -> list[Schema]:
+    """Read the schemas, by id, each taking its versions out of ``version_ids``."""
+    rows = connection.execute(
+        "SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ? ORDER BY id", (side.value,)
+    )
     schemas = []
     for id_, name, aliases, settings, succeeds in rows:
         lists = _texts.decode(aliases), _text_pairs.decode(settings), _id_pairs.decode(succeeds)
-        schemas.append(Schema(id_, name, tuple(version_ids.pop(id_, ())), *lists))
+        schemas.append(Schema(id_, name, version_ids.pop(id_, ()), *lists))
     return schemas
-
-
-def _version(
-    id_: int, schema_id: int, labels: str, fingerprint: str, key: str | None, inferred: int, source: str
-) -> Version:
-    """Make a version whose attributes are read apart."""
-    names = _texts.decode(labels)
-    if not names:
-        raise ValueError("a version without a label")
-    paths = None if key is None else _texts.decode(key)
-    return Version(id_, schema_id, names, (), fingerprint, paths, bool(inferred), source)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from sqlite_utils import Database
 
+from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.comments import Comment, Spot, Subject
-from metl_gui.core.draft import Stamp
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft, Stamp, Transition
+from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
@@ -125,7 +130,8 @@ def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> No
 
 
 def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
-    ProjectFile.create(path).close()
+    with ProjectFile.create(path) as project:
+        unpack(project)
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE comments")
     connection.execute("PRAGMA user_version=2")
@@ -156,3 +162,79 @@ def test_what_was_done_before_a_migration_can_be_taken_back_after_it(older: Path
         editing = Editing(project)
         editing.undo_newest()
         assert parts(project.document()) == parts(editing.document)
+
+
+def test_a_file_of_version_3_is_packed_and_holds_what_it_held(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        editing = Editing(project)
+        editing.small_world()
+        project.commit(everything_after(editing.document))
+        before = parts(project.document())
+        unpack(project)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=3")
+    connection.close()
+    with ProjectFile.open(path, for_editing=True) as project:
+        assert project.backup is not None
+        assert parts(project.document()) == before
+        names = {row[0] for row in project._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert not names & {"attributes", "old_blocks"}
+
+
+def everything_after(document: Document) -> Transition:
+    """Give the first block a loss, a comment and whatever else a block can have."""
+    draft = Draft(document, Stamp("ada", 1_700_000_000_000))
+    block = next(document.matrix.blocks())
+    loss = Loss(9, 11, 5, 6, "a", "z", "z was removed in version 2", block.version, "accepted")
+    full = replace(block, losses=(loss,), waits=(block.version,), retired=block.elements[:1])
+    draft.put_block(replace(full, postponed=True, who="ada", when_ms=7, comment="why ☃"))
+    return draft.finish("Fill a block")
+
+
+def unpack(project: ProjectFile) -> None:
+    """Put attributes and blocks back into rows, as version 3 kept them."""
+    document, connection = project.document(), project._connection
+    for table in ("blocks", "block_details", "texts", "types", "people"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("ALTER TABLE versions DROP COLUMN attributes")
+    connection.execute(OLD_ATTRIBUTES)
+    connection.execute(OLD_BLOCKS)
+    for side in Side:
+        for version in document.tree(side).all_versions():
+            connection.executemany(
+                "INSERT INTO attributes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (side.value, version.id, at, a.id, a.path, a.type, a.lineage, a.logical, a.scale, a.optional, a.doc)
+                    for at, a in enumerate(version.attributes)
+                ],
+            )
+    for block in document.matrix.blocks():
+        lists = [msgspec.json.encode(list_).decode() if list_ else None for list_ in lists_of(block)]
+        facts = block.status.value, block.verdict.value, *(block.came_from or (None, None))
+        rest = int(block.postponed), block.who, block.when_ms, block.comment
+        connection.execute(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*block.key, *facts, *lists, *rest),
+        )
+    connection.commit()
+
+
+def lists_of(block: Block) -> tuple[tuple[object, ...], ...]:
+    return block.losses, block.waits, block.retired
+
+
+OLD_ATTRIBUTES = """
+CREATE TABLE attributes (
+    side TEXT NOT NULL, version_id INTEGER NOT NULL, position INTEGER NOT NULL, id INTEGER NOT NULL,
+    path TEXT NOT NULL, type TEXT NOT NULL, lineage INTEGER NOT NULL, logical TEXT NOT NULL, scale INTEGER,
+    optional INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY (side, version_id, position)
+) STRICT, WITHOUT ROWID
+"""
+OLD_BLOCKS = """
+CREATE TABLE blocks (
+    version INTEGER NOT NULL, entity_version INTEGER NOT NULL, status TEXT NOT NULL, verdict TEXT NOT NULL,
+    came_version INTEGER, came_entity_version INTEGER, losses TEXT, waits TEXT, retired TEXT,
+    postponed INTEGER NOT NULL, who TEXT NOT NULL, when_ms INTEGER NOT NULL, comment TEXT NOT NULL,
+    PRIMARY KEY (version, entity_version)
+) STRICT, WITHOUT ROWID
+"""

@@ -1,0 +1,70 @@
+"""What a tree keeps of its versions beside their attributes, as columns: a million versions without an object each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.declarations import KeyPaths
+from metl_gui.core.trees import TextTable, VersionFacts
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class VersionColumns(Sequence[VersionFacts]):
+    """The facts of n versions, made into values where they are asked for.
+
+    Shape: ``label``, ``key`` and ``source`` int32 of n, rows of ``labels``, ``keys`` and ``sources``; ``inferred``
+    bool of n; ``fingerprints`` has n texts.
+    """
+
+    label: Ints
+    key: Ints
+    source: Ints
+    inferred: NDArray[np.bool_]
+    fingerprints: TextTable
+    labels: tuple[tuple[str, ...], ...]
+    keys: tuple[KeyPaths, ...]
+    sources: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @overload
+    def __getitem__(self, at: int) -> VersionFacts: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[VersionFacts, ...]: ...
+    def __getitem__(self, at: int | slice) -> VersionFacts | tuple[VersionFacts, ...]:
+        if isinstance(at, slice):
+            return tuple(self[row] for row in range(*at.indices(len(self))))
+        row = range(len(self))[at]
+        return VersionFacts(
+            self.labels[self.label[row]],
+            self.fingerprints[row],
+            self.keys[self.key[row]],
+            bool(self.inferred[row]),
+            self.sources[self.source[row]],
+        )
+
+
+def version_columns(facts: Iterable[VersionFacts]) -> VersionColumns:
+    """Put facts into columns."""
+    found = tuple(facts)
+    labels = {labels: row for row, labels in enumerate(dict.fromkeys(f.labels for f in found))}
+    keys = {key: row for row, key in enumerate(dict.fromkeys(f.key for f in found))}
+    sources = {source: row for row, source in enumerate(dict.fromkeys(f.source for f in found))}
+    return VersionColumns(
+        np.array([labels[f.labels] for f in found], np.int32),
+        np.array([keys[f.key] for f in found], np.int32),
+        np.array([sources[f.source] for f in found], np.int32),
+        np.array([f.inferred for f in found], np.bool_),
+        TextTable.of(f.fingerprint for f in found),
+        tuple(labels),
+        tuple(keys),
+        tuple(sources),
+    )

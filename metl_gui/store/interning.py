@@ -1,0 +1,100 @@
+"""Texts, types and people that are written once and named by number in the packed rows; none is ever deleted."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.trees import TextTable, TypeFacts
+
+Longs: TypeAlias = NDArray[np.int64]
+_NOBODY = 0
+
+
+class Interned:
+    """Numbers of texts, types and people within one transaction; what is new is added.
+
+    Args:
+        connection: in a transaction that writes.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._texts: dict[str, int] = {}
+        self._types: dict[TypeFacts, int] = {}
+        self._people: dict[str, int] = {"": _NOBODY}
+
+    def text(self, text: str) -> int:
+        """Return the number of a path or a documentation."""
+        if text not in self._texts:
+            find, add = "SELECT id FROM texts WHERE text = ?", "INSERT INTO texts (text) VALUES (?)"
+            self._texts[text] = self._id(find, add, (text,))
+        return self._texts[text]
+
+    def type(self, type_: str, logical: str, scale: int | None) -> int:
+        """Return the number of a type."""
+        facts = TypeFacts(type_, logical, scale)
+        if facts not in self._types:
+            find = "SELECT id FROM types WHERE type = ? AND logical = ? AND scale IS ?"
+            add = "INSERT INTO types (type, logical, scale) VALUES (?, ?, ?)"
+            self._types[facts] = self._id(find, add, (type_, logical, scale))
+        return self._types[facts]
+
+    def person(self, name: str) -> int:
+        """Return the number of a person, 0 for nobody."""
+        if name not in self._people:
+            find, add = "SELECT id FROM people WHERE name = ?", "INSERT INTO people (name) VALUES (?)"
+            self._people[name] = self._id(find, add, (name,))
+        return self._people[name]
+
+    def _id(self, find: str, add: str, values: tuple[object, ...]) -> int:
+        row = self._connection.execute(find, values).fetchone()
+        found = row[0] if row is not None else self._connection.execute(add, values).lastrowid
+        return int(found or 0)
+
+
+def read_texts(connection: sqlite3.Connection) -> tuple[TextTable, Longs]:
+    """Read every text, and the row of each number in what is returned; row 0 is the empty text."""
+    rows = connection.execute("SELECT id, text FROM texts WHERE text <> '' ORDER BY id").fetchall()
+    empty = connection.execute("SELECT id FROM texts WHERE text = ''").fetchone()
+    row_of = _rows_of([id_ for id_, _ in rows], 1, max(0, *(empty or (0,))))
+    if empty is not None:
+        row_of[empty[0]] = 0
+    return TextTable.of(["", *(text for _, text in rows)]), row_of
+
+
+def read_types(connection: sqlite3.Connection) -> tuple[tuple[TypeFacts, ...], Longs]:
+    """Read every type, and the row of each number in what is returned."""
+    rows = connection.execute("SELECT id, type, logical, scale FROM types ORDER BY id").fetchall()
+    return tuple(TypeFacts(*facts) for _, *facts in rows), _rows_of([row[0] for row in rows], 0)
+
+
+def read_people(connection: sqlite3.Connection) -> tuple[tuple[str, ...], Longs]:
+    """Read every person, and the row of each number in what is returned; row 0 is nobody."""
+    rows = connection.execute("SELECT id, name FROM people ORDER BY id").fetchall()
+    row_of = _rows_of([row[0] for row in rows], 1)
+    row_of[_NOBODY] = 0
+    return ("", *(name for _, name in rows)), row_of
+
+
+def rows_for(row_of: Longs, numbers: NDArray[np.integer], what: str) -> NDArray[np.int32]:
+    """Translate numbers to rows.
+
+    Raises:
+        ValueError: a number that stands for nothing.
+    """
+    if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= len(row_of)):
+        raise ValueError(f"a {what} that is not there")
+    found: NDArray[np.int32] = row_of[numbers].astype(np.int32)
+    if len(found) and int(found.min()) < 0:
+        raise ValueError(f"a {what} that is not there")
+    return found
+
+
+def _rows_of(ids: list[int], first: int, least: int = 0) -> Longs:
+    row_of = np.full(max([least, *ids[-1:]]) + 1, -1, np.int64)
+    row_of[ids] = np.arange(first, first + len(ids))
+    return row_of

@@ -117,7 +117,8 @@ def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> Non
 
 
 def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> None:
-    ProjectFile.create(path).close()
+    with ProjectFile.create(path) as project:
+        unpack(project)
     connection = sqlite3.connect(path)
     connection.executescript("DROP TABLE refused_suggestions; DROP TABLE comments")
     connection.execute("PRAGMA user_version=1")

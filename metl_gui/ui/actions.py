@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
 MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
+SCALES = (90, 100, 110, 125, 150, 175, 200)
+"""Sizes of everything, in percent of the system's own."""
+
 SCOPES = ("window", "matrix", "review list")
 
 
@@ -106,6 +109,31 @@ def _titled(verb: str, at: int) -> Callable[[Window], str]:
     return words
 
 
+def _theme_row(name: str, words: str) -> ActionRow:
+    return ActionRow(
+        f"theme_{name or 'system'}",
+        "View > Theme",
+        words,
+        does=lambda w: w.dressing.choose(name),
+        when=always,
+        is_checked=lambda w: w.settings.theme == name,
+        radio="theme",
+    )
+
+
+def _size_row(percent: int) -> ActionRow:
+    return ActionRow(
+        f"size_{percent}",
+        "View > Size",
+        f"{percent} %",
+        does=lambda w: w.dressing.scale_to(percent),
+        when=always,
+        begins_section=percent == SCALES[0],
+        is_checked=lambda w: w.settings.scale == percent,
+        radio="size",
+    )
+
+
 TABLE = (
     ActionRow("new", "File", "New project…", "Ctrl+N", lambda w: w.commands.new_project(), always),
     ActionRow("open", "File", "Open project…", "Ctrl+O", lambda w: w.commands.ask_and_open(), always),
@@ -131,7 +159,13 @@ TABLE = (
     ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
     ActionRow("fit", "View", "Fit the whole matrix", does=lambda w: w.map.matrix.fit(), begins_section=True),
     ActionRow("fit_selection", "View", "Fit the selection", does=lambda w: w.map.matrix.fit_selection()),
-    ActionRow("dark", "View", "Dark theme", "", lambda w: w.switch_theme(), always, begins_section=True),
+    _theme_row("", "As the system has it"),
+    _theme_row("light", "Light theme"),
+    _theme_row("dark", "Dark theme"),
+    ActionRow("larger", "View > Size", "Everything larger", "Ctrl++", lambda w: w.dressing.step(1), always),
+    ActionRow("smaller", "View > Size", "Everything smaller", "Ctrl+-", lambda w: w.dressing.step(-1), always),
+    ActionRow("normal_size", "View > Size", "Normal size", "Ctrl+0", lambda w: w.dressing.scale_to(100), always),
+    *(_size_row(percent) for percent in SCALES),
     ActionRow(
         "import_schema",
         "Schema",

@@ -31,7 +31,6 @@ class HeadBar(QWidget):
         super().__init__(parent)
         self.setObjectName("headBar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedHeight(46)
         self.pages = [KeyButton(name, kind="segment") for name in PAGES]
         self._group = QButtonGroup(self)
         self.undo = KeyButton("↶  Nothing to undo")
@@ -39,18 +38,18 @@ class HeadBar(QWidget):
         self.search.setPlaceholderText("Filter schemas, attributes and entities     Ctrl+F")
         self.search.setAccessibleName("Filter both trees")
         self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(380)
         self.search.setMinimumWidth(160)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.spark = QLabel()
         self.spark.setProperty("kind", "dim")
         self.run = KeyButton("▶  Test run", "F5", "primary")
+        self._spark_words = "local[*] · not started"
         self._build()
+        self.dress()
         self.undo.clicked.connect(self.undo_wanted)
         self.run.clicked.connect(self.run_wanted)
         self.search.textChanged.connect(self._tell_search)
         self._group.idClicked.connect(self._tell_page)
-        self.show_spark("local[*] · not started")
 
     def show_page(self, number: int) -> None:
         """Check the button of a page."""
@@ -67,17 +66,24 @@ class HeadBar(QWidget):
         if title is not None:
             metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
             words = f"↶  Undo {title[:1].lower()}{title[1:]}"
-            words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, _LONGEST_TITLE_PX)
+            words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, themes.px(_LONGEST_TITLE_PX))
         self.undo.setText(words)
         self.undo.setToolTip(title or "")
         self.undo.updateGeometry()
 
     def show_spark(self, words: str) -> None:
         """Say how Spark is."""
+        self._spark_words = words
         theme = themes.current()
         state = words.rpartition(" · ")[2]
         colour = theme.good if state == "ready" else theme.dim
         self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {words}")
+
+    def dress(self) -> None:
+        """Follow theme and scale."""
+        self.setFixedHeight(themes.px(46))
+        self.search.setMaximumWidth(themes.px(380))
+        self.show_spark(self._spark_words)
 
     def _tell_search(self, text: str) -> None:
         self.searched.emit(text)

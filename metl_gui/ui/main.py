@@ -47,10 +47,11 @@ def run(project: Path | None, source: str = "") -> int:
     """
     check_display()
     try:
-        from PySide6.QtCore import QSettings, qInstallMessageHandler
+        from PySide6.QtCore import qInstallMessageHandler
         from PySide6.QtWidgets import QApplication
 
-        from metl_gui.ui import theme as themes
+        from metl_gui.ui.dressing import dress
+        from metl_gui.ui.settings import ViewSettings, stored_settings
         from metl_gui.ui.window import Window, open_path
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
@@ -59,9 +60,8 @@ def run(project: Path | None, source: str = "") -> int:
     qInstallMessageHandler(None)
     app.setApplicationName("metl-gui")
     app.setApplicationDisplayName("METL Workbench")
-    settings = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "metl-gui", "metl-gui")
-    name = str(settings.value("theme", "")) or themes.system_theme_name()
-    themes.apply(app, themes.load(name))
+    settings = stored_settings()
+    dress(app, ViewSettings(settings))
     window = Window(settings)
     if not window.isMaximized():
         window.resize(window.size().boundedTo(window.screen().availableSize()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
@@ -20,7 +20,7 @@ def pill_width(words: str) -> float:
 def paint_pill(painter: QPainter, box: QRectF, words: str, kind: str) -> None:
     """Paint a pill into a box; its height is at most 18 px."""
     surface, text = themes.current().pill(kind)
-    height = min(18.0, box.height())
+    height = min(18.0 * themes.scale(), box.height())
     box = QRectF(box.left(), box.center().y() - height / 2, box.width(), height)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -48,7 +48,7 @@ class Pill(QLabel):
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""
-        return QSize(round(pill_width(self.text())), 20)
+        return QSize(round(pill_width(self.text())), themes.px(20))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint it."""
@@ -73,7 +73,20 @@ class KeyButton(QPushButton):
         self.count = ""
         self.setProperty("kind", kind)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedHeight(28)
+        self._height = 28
+        self.setFixedHeight(themes.px(self._height))
+
+    def set_height(self, pixels: int) -> None:
+        """Be as high as this at scale 1."""
+        self._height = pixels
+        self.setFixedHeight(themes.px(pixels))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the scale."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and hasattr(self, "_height"):
+            self.setFixedHeight(themes.px(self._height))
+            self.updateGeometry()
 
     def show_count(self, count: str) -> None:
         """Show a count in an amber pill; none hides it."""
@@ -83,7 +96,7 @@ class KeyButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
-        return QSize(round(self._words_width() + self._badge_width() + 28), 28)
+        return QSize(round(self._words_width() + self._badge_width()) + themes.px(28), themes.px(self._height))
 
     def minimumSizeHint(self) -> QSize:
         """Never cut."""
@@ -114,8 +127,8 @@ class KeyButton(QPushButton):
 
     def _paint_key(self, painter: QPainter, left: float, colour: QColor) -> None:
         font = themes.mono()
-        metrics = QFontMetricsF(font)
-        box = QRectF(left, self.height() / 2 - 8, metrics.horizontalAdvance(self.key) + 8, 16)
+        metrics, high = QFontMetricsF(font), themes.px(16)
+        box = QRectF(left, (self.height() - high) / 2, metrics.horizontalAdvance(self.key) + 8, high)
         painter.setFont(font)
         faint = QColor(colour)
         faint.setAlphaF(0.75)

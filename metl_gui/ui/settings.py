@@ -1,12 +1,40 @@
-"""What the window remembers between two openings: layout, theme, recent projects."""
+"""What the window remembers between two openings: layout, theme, keys, recent projects, the last look at each project.
+
+The file lies open to everybody and may be cut short by a crash, so whatever is not as it was written counts as not
+there: the window opens as for the first time.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+_log = logging.getLogger(__name__)
 _MOST_RECENT = 10
+_MOST_RECENT_ACTIONS = 12
+_MOST_VISITS = 40
+_THEMES = ("light", "dark")
+
+
+def stored_settings() -> QSettings:
+    """Open the settings of this user; a file that cannot be read is put aside and begun anew."""
+    settings = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "metl-gui", "metl-gui")
+    settings.allKeys()  # reads the file, so that the status tells how it is
+    if settings.status() is not QSettings.Status.FormatError:
+        return settings
+    path = Path(settings.fileName())
+    aside = path.with_suffix(".damaged")
+    _log.warning("the settings in %s are damaged; they are kept as %s", path, aside)
+    try:
+        path.replace(aside)
+    except OSError as error:
+        _log.warning("they cannot be put aside: %s", error)
+    return QSettings(str(path), QSettings.Format.IniFormat)
 
 
 class ViewSettings:
@@ -22,23 +50,79 @@ class ViewSettings:
     @property
     def theme(self) -> str:
         """``light``, ``dark``, or empty for what the system says."""
-        return str(self._store.value("theme", ""))
+        found = self._store.value("theme", "")
+        return str(found) if found in _THEMES else ""
 
     @theme.setter
     def theme(self, name: str) -> None:
         self._store.setValue("theme", name)
 
     @property
+    def scale(self) -> int:
+        """Size of everything in percent of the system's own."""
+        try:
+            return min(max(int(str(self._store.value("scale", 100))), 90), 200)
+        except ValueError:
+            return 100
+
+    @scale.setter
+    def scale(self, percent: int) -> None:
+        self._store.setValue("scale", percent)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys that the person gave to actions, by the actions' ids; empty text for none."""
+        return {id_: keys for id_, keys in self._mapping("keys").items() if isinstance(keys, str)}
+
+    @keys.setter
+    def keys(self, keys: Mapping[str, str]) -> None:
+        self._store.setValue("keys", json.dumps(dict(keys)))
+
+    @property
+    def recent_actions(self) -> list[str]:
+        """Ids of the actions taken from the palette, the newest first."""
+        return self._texts("recent_actions")
+
+    def remember_action(self, id_: str) -> None:
+        """Put an action at the head of the recent ones."""
+        ids = [id_, *(other for other in self.recent_actions if other != id_)]
+        self._store.setValue("recent_actions", ids[:_MOST_RECENT_ACTIONS])
+
+    @property
     def recent(self) -> list[Path]:
         """Recent projects, the newest first."""
-        found = self._store.value("recent", [])
-        names = [found] if isinstance(found, str) else list(found) if isinstance(found, list) else []
-        return [Path(str(name)) for name in names]
+        return [Path(name) for name in self._texts("recent")]
 
     def remember_project(self, path: Path) -> None:
         """Put a project at the head of the recent ones."""
         names = [str(path), *(str(other) for other in self.recent if other != path)]
         self._store.setValue("recent", names[:_MOST_RECENT])
+
+    def forget_project(self, path: Path) -> None:
+        """Take a project off the recent ones."""
+        self._store.setValue("recent", [str(other) for other in self.recent if other != path])
+
+    @property
+    def last_open(self) -> Path | None:
+        """The project that was open when the window was closed."""
+        found = self._store.value("last_open", "")
+        return Path(found) if isinstance(found, str) and found else None
+
+    @last_open.setter
+    def last_open(self, path: Path | None) -> None:
+        self._store.setValue("last_open", str(path) if path is not None else "")
+
+    def visit(self, project_id: str) -> dict[str, Any]:
+        """Return how a project was looked at last, empty when it never was."""
+        return self._mapping(f"visits/{project_id}")
+
+    def save_visit(self, project_id: str, seen: Mapping[str, Any]) -> None:
+        """Keep how a project was looked at; the visits to other projects that are longest ago go."""
+        ids = [project_id, *(other for other in self._texts("visited") if other != project_id)]
+        for gone in ids[_MOST_VISITS:]:
+            self._store.remove(f"visits/{gone}")
+        self._store.setValue("visited", ids[:_MOST_VISITS])
+        self._store.setValue(f"visits/{project_id}", json.dumps(dict(seen)))
 
     def layout(self, name: str) -> QByteArray | None:
         """Return the saved state of a window or page."""
@@ -48,3 +132,19 @@ class ViewSettings:
     def save_layout(self, name: str, state: QByteArray) -> None:
         """Keep the state of a window or page."""
         self._store.setValue(f"layout/{name}", state)
+
+    def forget_layouts(self) -> None:
+        """Lay everything out as at first when the window opens next."""
+        self._store.remove("layout")
+
+    def _texts(self, key: str) -> list[str]:
+        found = self._store.value(key, [])
+        names = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+        return [name for name in names if isinstance(name, str) and name]
+
+    def _mapping(self, key: str) -> dict[str, Any]:
+        try:
+            found = json.loads(str(self._store.value(key, "{}")))
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}

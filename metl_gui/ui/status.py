@@ -25,7 +25,7 @@ class Status(QStatusBar):
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(120)
         self.stop = KeyButton("Stop", kind="link")
-        self.stop.setFixedHeight(20)
+        self.stop.set_height(20)
         self.blocks, self.state, self.mode = QLabel(), QLabel(), QLabel()
         self.addWidget(self.place, 1)
         for widget in (self.job_words, self.bar, self.stop, self.mode, self.blocks, self.state):

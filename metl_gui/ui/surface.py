@@ -5,13 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
+from metl_gui.ui import theme as themes
+
 
 class Surface(QWidget):
     """A widget whose ground the style sheet paints.
 
     Args:
         kind: ``panel``, ``bg`` or ``clear``.
-        wish: the width and height it asks a dock for.
+        wish: the width and height it asks a dock for, at scale 1.
         share: the largest part of the window's width and height that it asks for.
     """
 
@@ -28,4 +30,4 @@ class Surface(QWidget):
         """Ask for the size that was wished for."""
         window = self.window().size()
         most = QSize(round(window.width() * self._share[0]), round(window.height() * self._share[1]))
-        return self._wish.boundedTo(most)
+        return (self._wish * themes.scale()).boundedTo(most)

@@ -1,14 +1,16 @@
 """The theme: tokens of ``resources/themes/*.toml`` as palette, style sheet, and colours of charts and matrix.
 
 Source: look.md (tokens). Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the
-repaint that Qt sends anyway.
+repaint that Qt sends anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui/dressing.py``
+calls after every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
 """
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -21,6 +23,10 @@ from metl_gui.ui.contrast import contrast, mixed
 
 SMALL = 0.92
 """Size of secondary text as a share of the system font."""
+
+
+_PIXELS = re.compile(r"(?<![\w.])([3-9]|\d{2,})px")
+"""Sizes of the style sheet that scale; lines of 1 and 2 px stay lines."""
 
 
 @dataclass(frozen=True)
@@ -79,20 +85,56 @@ class Theme:
 
 
 @cache
-def load(name: str) -> Theme:
-    """Read the tokens of the theme ``light`` or ``dark``."""
+def load(name: str, has_high_contrast: bool = False) -> Theme:
+    """Read the tokens of the theme ``light`` or ``dark``.
+
+    Args:
+        name: which.
+        has_high_contrast: on black or white, secondary text and lines standing out as text does.
+    """
     values = tomllib.loads((resources() / "themes" / f"{name}.toml").read_text("utf-8"))
     plain = ("name", "dark", "ramp_end")
     tokens: dict[str, Any] = {name: value if name in plain else QColor(value) for name, value in values.items()}
-    return Theme(**tokens)
+    theme = Theme(**tokens)
+    return _heightened(theme) if has_high_contrast else theme
+
+
+def _heightened(theme: Theme) -> Theme:
+    ground, words = (QColor("black"), QColor("white")) if theme.dark else (QColor("white"), QColor("black"))
+    return replace(
+        theme,
+        bg=ground,
+        panel=ground,
+        text=words,
+        dim=mixed(words, ground, 0.15),
+        faint=mixed(words, ground, 0.35),
+        line=mixed(words, ground, 0.3),
+        grid=mixed(words, ground, 0.75),
+        accent=mixed(theme.accent, words, 0.35),
+    )
 
 
 _current: list[Theme] = []
+_scale: list[float] = [1.0]
+_system_font: list[QFont] = []
 
 
 def current() -> Theme:
     """Return the theme that was applied last, the light one when none was."""
     return _current[-1] if _current else load("light")
+
+
+def scale() -> float:
+    """Return what the system's font and the sizes of the tokens are multiplied by."""
+    return _scale[-1]
+
+
+def px(pixels: float) -> int:
+    """Return a size at the current scale.
+
+    Units: pixels of the screen, before its own device pixel ratio.
+    """
+    return round(pixels * scale())
 
 
 def system_theme_name() -> str:
@@ -101,12 +143,30 @@ def system_theme_name() -> str:
     return "dark" if hints.colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
-def apply(app: QApplication, theme: Theme) -> None:
-    """Dress the application in a theme."""
+def system_wants_contrast() -> bool:
+    """Tell whether the system asks for high contrast; Qt knows since 6.10."""
+    hints = QGuiApplication.styleHints()
+    if not hasattr(hints, "accessibility"):
+        return False
+    return hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+
+
+def apply(app: QApplication, theme: Theme, scale: float = 1.0) -> None:
+    """Dress the application in a theme, at a scale."""
+    if not _system_font:
+        _system_font.append(QFont(app.font()))
+        app.setStyle("Fusion")
     _current[:] = [theme]
-    app.setStyle("Fusion")
+    _scale[:] = [scale]
+    font = QFont(_system_font[0])
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * scale)
+    else:
+        font.setPixelSize(round(font.pixelSize() * scale))
     app.setPalette(palette(theme))
-    app.setStyleSheet(style_sheet(theme, app.font()))
+    if font != app.font():
+        app.setFont(font)
+    app.setStyleSheet(style_sheet(theme, font))
 
 
 def palette(theme: Theme) -> QPalette:
@@ -147,7 +207,8 @@ def style_sheet(theme: Theme, font: QFont) -> str:
     names = {name: value.name() for name, value in tokens.items() if isinstance(value, QColor)}
     names |= {"small": f"{size * SMALL:.2f}", "title": f"{size * 1.28:.2f}", "figure": f"{size * 1.6:.2f}"}
     names["mono"] = mono().family()
-    return string.Template((resources() / "themes" / "window.qss").read_text("utf-8")).substitute(names)
+    sheet = string.Template((resources() / "themes" / "window.qss").read_text("utf-8")).substitute(names)
+    return _PIXELS.sub(lambda found: f"{px(int(found[1]))}px", sheet)
 
 
 def small(bold: bool = False) -> QFont:

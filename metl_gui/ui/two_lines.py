@@ -31,7 +31,7 @@ class TwoLineDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Two lines high."""
-        return QSize(120, ROW_PX)
+        return QSize(120, themes.px(ROW_PX))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -47,13 +47,14 @@ class TwoLineDelegate(QStyledItemDelegate):
         painter.setPen(theme.line)
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         width = pill_width(words.pill) if words.pill else -8.0
-        pill = QRectF(box.right() - width - 14, box.top() + 8, width, 18)
+        px = themes.px
+        pill = QRectF(box.right() - width - 14, box.top() + px(8), width, px(18))
         painter.setFont(themes.scaled(1.0, bold=True))
         painter.setPen(theme.text)
-        _line(painter, QRectF(box.left() + 14, box.top() + 6, pill.left() - box.left() - 22, 22), words.title)
+        _line(painter, QRectF(box.left() + 14, box.top() + px(6), pill.left() - box.left() - 22, px(22)), words.title)
         painter.setFont(themes.small())
         painter.setPen(theme.text if is_selected else theme.dim)
-        _line(painter, QRectF(box.left() + 14, box.top() + 27, box.width() - 28, 20), words.facts)
+        _line(painter, QRectF(box.left() + 14, box.top() + px(27), box.width() - 28, px(20)), words.facts)
         if words.pill:
             paint_pill(painter, pill, words.pill, words.kind)
         painter.restore()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, ProjectHeldError, UserError
 from metl_gui.ui import asking, naming
-from metl_gui.ui import theme as themes
 from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
 from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.head_bar import PAGES, HeadBar
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.page import MapPage
@@ -54,6 +54,7 @@ class Window(QMainWindow):
     review: ReviewPage
     run_page: RunPage
     stack: QStackedWidget
+    dressing: Dressing
     actions_table: Actions
     is_busy: bool
 
@@ -76,6 +77,7 @@ class Window(QMainWindow):
         self.titles: tuple[str | None, str | None] = (None, None)
         self.waiting = 0
         self.is_busy = False
+        self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self._warms_up = warms_up
         self._laid_out: list[QMainWindow] = []
@@ -102,15 +104,6 @@ class Window(QMainWindow):
         self.project.open(workbench)
         self.settings.remember_project(workbench.path)
         self.notice.clear()
-
-    def use_theme(self, name: str) -> None:
-        """Dress the application."""
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            themes.apply(app, themes.load(name))
-        self.map.matrix.dress()
-        self.run_page.chart.dress()
-        self.head.show_spark(f"{self.spark.process.target} · {self.spark.state}")
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process."""
@@ -176,6 +169,7 @@ class Window(QMainWindow):
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
         self.start.recent_wanted.connect(self.commands.open)
+        self.dressing.dressed.connect(self._dressed)
         self._beat.timeout.connect(self._tell_alive)
         self.upkeep.failed.connect(self._tell_failed)
 
@@ -300,6 +294,9 @@ class Window(QMainWindow):
             self.show_page(2)
             self.run_page.run()
 
+    def _dressed(self) -> None:
+        self.actions_table.refresh()
+
     def _show_busy(self, is_busy: bool) -> None:
         self.is_busy = is_busy
         self.head.run.setEnabled(not is_busy)
@@ -320,12 +317,6 @@ class Window(QMainWindow):
         self.show_page(0)
         self.map.sources.box.setText(text)
         self.map.targets.box.setText(text)
-
-    def switch_theme(self) -> None:
-        """Change between the light and the dark theme."""
-        name = "light" if themes.current().dark else "dark"
-        self.settings.theme = name
-        self.use_theme(name)
 
 
 def open_path(window: Window, path: Path, source: str = "") -> None:

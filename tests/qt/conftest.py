@@ -72,6 +72,7 @@ def waiting_sample(sample: SampleFolder) -> SampleFolder:
 def dressed(qapp: QApplication) -> Iterator[QApplication]:
     themes.apply(qapp, themes.load("light"))
     yield qapp
+    themes.apply(qapp, themes.load("light"))  # the scale of one test is not that of the next
     qapp.setStyleSheet("")
 
 

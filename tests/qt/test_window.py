@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QImage, QKeySequence
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
+from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
@@ -19,6 +21,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, SCOPES
 from metl_gui.ui.conditions import always
+from metl_gui.ui.contrast import contrast
 from metl_gui.ui.key_sheet import sheet
 from metl_gui.ui.selection import Place, Selected, still_there
 from metl_gui.ui.window import Window
@@ -174,13 +177,52 @@ def test_the_search_box_filters_both_trees(window: Window) -> None:
 
 
 def test_switching_the_theme_dresses_everything_and_is_remembered(window: Window) -> None:
-    window.actions_table["dark"].trigger()
+    window.actions_table["theme_dark"].trigger()
     assert themes.current().dark
     assert window.settings.theme == "dark"
+    assert window.actions_table["theme_dark"].isChecked()
     image = window.grab().toImage()
     assert image.pixelColor(image.width() - 5, 5).lightness() < 80
-    window.actions_table["dark"].trigger()
+    window.actions_table["theme_light"].trigger()
     assert not themes.current().dark
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    hints = QGuiApplication.styleHints()
+    monkeypatch.setattr(themes, "system_theme_name", lambda: "dark")
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert themes.current().dark
+    window.actions_table["theme_light"].trigger()
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert not themes.current().dark
+    window.actions_table["theme_system"].trigger()
+    assert themes.current().dark
+
+
+def test_high_contrast_of_the_system_makes_lines_and_small_words_stand_out(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(themes, "system_wants_contrast", lambda: True)
+    window.dressing.follow_system()
+    theme = themes.current()
+    assert contrast(theme.text, theme.panel) > 20
+    assert contrast(theme.dim, theme.panel) >= 7
+    assert contrast(theme.line, theme.panel) >= 4.5
+
+
+def test_everything_grows_with_the_scale_and_comes_back(window: Window) -> None:
+    heights = [widget.height() for widget in (window.head, window.head.run)]
+    size = QApplication.font().pointSizeF()
+    window.actions_table["size_200"].trigger()
+    QApplication.processEvents()
+    assert [widget.height() for widget in (window.head, window.head.run)] == [2 * height for height in heights]
+    assert QApplication.font().pointSizeF() == pytest.approx(2 * size)
+    assert window.head.search.font().pointSizeF() == pytest.approx(2 * size)
+    window.actions_table["smaller"].trigger()
+    assert window.settings.scale == 175
+    window.actions_table["normal_size"].trigger()
+    QApplication.processEvents()
+    assert [widget.height() for widget in (window.head, window.head.run)] == heights
 
 
 def test_removing_a_version_names_what_goes_and_forgets_its_selection(

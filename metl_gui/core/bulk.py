@@ -115,7 +115,7 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
     rows = rows[length[rows] == length[before[rows]]]
     if not len(rows):
         return equal
-    lineage = _lineages(tree)
+    lineage = _by_attribute(tree, tree.lineage)
     here = _spans(matrix.start[rows], length[rows])
     there = _spans(matrix.start[before[rows]], length[rows])
     same = (matrix.q[here] == matrix.q[there]) & (lineage[matrix.p[here]] == lineage[matrix.p[there]])
@@ -125,23 +125,43 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
 
 def _translated(tree: TreeBase, order: _Order, p: Ints, target: Longs) -> Ints:
     """Find, for each attribute and target version (by rank), the target's attribute of the same lineage."""
-    stride = np.int64(tree.lineage.max(initial=0) + 1)
-    owner = order.rank_of_row[np.repeat(np.arange(len(tree.version_id)), np.diff(tree.start))]
-    key = owner * stride + tree.lineage
-    sort = np.argsort(key, kind="stable")
-    wanted = target * stride + _lineages(tree)[p]
-    at = np.searchsorted(key[sort], wanted)
-    if len(wanted) and (at.max() >= len(sort) or np.any(key[sort[at]] != wanted)):
-        raise BugError("a kept block of the compact set names a lineage that a later version does not have")
-    found: Ints = tree.id[sort[at]]
+    row = np.searchsorted(tree.version_id, order.version)[target]
+    lineage = _by_attribute(tree, tree.lineage)[p]
+    at = tree.start[row] + _by_attribute(tree, _places(tree))[p]
+    at = np.minimum(at, len(tree.id) - 1)
+    moved = np.flatnonzero((tree.lineage[at] != lineage) | (at >= tree.start[row + 1]))
+    if len(moved):  # most attributes keep their place from version to version; only the others are looked for
+        at[moved] = _found(tree, row[moved], lineage[moved])
+    found: Ints = tree.id[at]
     return found
 
 
-def _lineages(tree: TreeBase) -> Ints:
-    """Lineage by attribute id."""
-    lineage = np.zeros(int(tree.id.max(initial=0)) + 1, np.int32)
-    lineage[tree.id] = tree.lineage
-    return lineage
+def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Longs:
+    """Find the attributes of some versions (by row) that have some lineages, among the attributes of those versions."""
+    rows = np.unique(row)
+    at = _spans(tree.start[rows], np.diff(tree.start)[rows])
+    stride = np.int64(tree.lineage.max(initial=0) + 1)
+    key = np.repeat(rows, np.diff(tree.start)[rows]) * stride + tree.lineage[at]
+    sort = np.argsort(key, kind="stable")
+    wanted = row * stride + lineage
+    place = np.searchsorted(key[sort], wanted)
+    if int(place.max()) >= len(sort) or np.any(key[sort[place]] != wanted):
+        raise BugError("a kept block of the compact set names a lineage that a later version does not have")
+    found: Longs = at[sort[place]]
+    return found
+
+
+def _places(tree: TreeBase) -> Ints:
+    """Place of every attribute within its version."""
+    places: Ints = (np.arange(len(tree.id)) - np.repeat(tree.start[:-1], np.diff(tree.start))).astype(np.int32)
+    return places
+
+
+def _by_attribute(tree: TreeBase, values: Ints) -> Ints:
+    """Put one value of every attribute where its id says."""
+    found = np.zeros(int(tree.id.max(initial=0)) + 1, np.int32)
+    found[tree.id] = values
+    return found
 
 
 def _row_at(key: Longs, by_key: Longs, wanted: Longs, full: Bools) -> Longs:

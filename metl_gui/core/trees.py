@@ -37,10 +37,14 @@ class TextTable:
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextTable:
         """Intern texts in the given order."""
-        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(part) for part in encoded], out=offsets[1:])
-        return cls(b"".join(encoded), offsets)
+        found = list(texts)
+        joined = "".join(found)
+        lengths: Iterable[int] = map(len, found)
+        if not joined.isascii():
+            lengths = (len(text.encode("utf-8", "surrogatepass")) for text in found)
+        offsets = np.zeros(len(found) + 1, np.int64)
+        np.cumsum(np.fromiter(lengths, np.int64, len(found)), out=offsets[1:])
+        return cls(joined.encode("utf-8", "surrogatepass"), offsets)
 
     def __getitem__(self, at: int) -> str:
         return self.blob[self.offsets[at] : self.offsets[at + 1]].decode("utf-8", "surrogatepass")

@@ -52,8 +52,8 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
     """
     records, entity_version = _read_records(connection)
     version = np.ascontiguousarray(records["version"])
-    _require(np.isin(version, extraction.base.version_id).all(), "a block of a schema version that is not there")
-    _require(np.isin(entity_version, cdm.base.version_id).all(), "a block of an entity version that is not there")
+    _require_known(extraction.base.version_id, version, "a block of a schema version that is not there")
+    _require_known(cdm.base.version_id, entity_version, "a block of an entity version that is not there")
     dense = decompact_all(extraction.base, _read_compact(connection, extraction.base))
     lengths = _lengths_by_block(version, entity_version, dense)
     _require_ends(cdm.base, np.repeat(entity_version, lengths), dense.q)
@@ -145,7 +145,7 @@ def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> Elements:
         "SELECT version, entity_version, schema_id, elements FROM dusb ORDER BY version, entity_version"
     ).fetchall()
     version, sizes = _ids_of(rows, 0), np.array([len(row[3]) for row in rows], np.int64)
-    _require(np.isin(version, tree.version_id).all(), "a kept block of a version that is not there")
+    _require_known(tree.version_id, version, "a kept block of a version that is not there")
     at = np.searchsorted(tree.version_id, version)
     _require((tree.schema_id[at] == _ids_of(rows, 2)).all(), "a kept block of another schema's version")
     _require((sizes % _PAIR_BYTES == 0).all(), "half an element")
@@ -165,14 +165,22 @@ def _require_ends(tree: TreeBase, version: Ints, ends: Ints) -> None:
     _require(known.all() and (owner[ends] == version).all(), "an element whose end is not in its version")
 
 
+def _require_known(known: NDArray[Any], wanted: NDArray[Any], otherwise: str) -> NDArray[np.int64]:
+    """Return where each wanted value stands among the known ones, which are sorted."""
+    at = np.searchsorted(known, wanted)
+    _require(not len(wanted) or (len(known) > 0 and int(at.max()) < len(known)), otherwise)
+    _require((known[at] == wanted).all(), otherwise)
+    return at
+
+
 def _lengths_by_block(version: Ints, entity_version: Ints, dense: Elements) -> NDArray[np.int64]:
     """Count the elements of each recorded block; both sides are sorted in the same way."""
     stride = np.int64(1) + max(entity_version.max(initial=0), dense.entity_version.max(initial=0))
     keys = version * stride + entity_version
     dense_keys = dense.version * stride + dense.entity_version
-    _require(np.isin(dense_keys, keys).all(), "elements of a block that has no record")
+    at = _require_known(keys, dense_keys, "elements of a block that has no record")
     lengths = np.zeros(len(keys), np.int64)
-    lengths[np.searchsorted(keys, dense_keys)] = np.diff(dense.start)
+    lengths[at] = np.diff(dense.start)
     return lengths
 
 

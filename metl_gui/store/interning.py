@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.trees import TextTable, TypeFacts
 
-Longs: TypeAlias = NDArray[np.int64]
+Rows: TypeAlias = NDArray[np.int32]
 _NOBODY = 0
 
 
@@ -56,7 +56,7 @@ class Interned:
         return int(found or 0)
 
 
-def read_texts(connection: sqlite3.Connection) -> tuple[TextTable, Longs]:
+def read_texts(connection: sqlite3.Connection) -> tuple[TextTable, Rows]:
     """Read every text, and the row of each number in what is returned; row 0 is the empty text."""
     rows = connection.execute("SELECT id, text FROM texts WHERE text <> '' ORDER BY id").fetchall()
     empty = connection.execute("SELECT id FROM texts WHERE text = ''").fetchone()
@@ -66,13 +66,13 @@ def read_texts(connection: sqlite3.Connection) -> tuple[TextTable, Longs]:
     return TextTable.of(["", *(text for _, text in rows)]), row_of
 
 
-def read_types(connection: sqlite3.Connection) -> tuple[tuple[TypeFacts, ...], Longs]:
+def read_types(connection: sqlite3.Connection) -> tuple[tuple[TypeFacts, ...], Rows]:
     """Read every type, and the row of each number in what is returned."""
     rows = connection.execute("SELECT id, type, logical, scale FROM types ORDER BY id").fetchall()
     return tuple(TypeFacts(*facts) for _, *facts in rows), _rows_of([row[0] for row in rows], 0)
 
 
-def read_people(connection: sqlite3.Connection) -> tuple[tuple[str, ...], Longs]:
+def read_people(connection: sqlite3.Connection) -> tuple[tuple[str, ...], Rows]:
     """Read every person, and the row of each number in what is returned; row 0 is nobody."""
     rows = connection.execute("SELECT id, name FROM people ORDER BY id").fetchall()
     row_of = _rows_of([row[0] for row in rows], 1)
@@ -80,7 +80,7 @@ def read_people(connection: sqlite3.Connection) -> tuple[tuple[str, ...], Longs]
     return ("", *(name for _, name in rows)), row_of
 
 
-def rows_for(row_of: Longs, numbers: NDArray[np.integer], what: str) -> NDArray[np.int32]:
+def rows_for(row_of: Rows, numbers: NDArray[np.integer], what: str) -> Rows:
     """Translate numbers to rows.
 
     Raises:
@@ -88,13 +88,13 @@ def rows_for(row_of: Longs, numbers: NDArray[np.integer], what: str) -> NDArray[
     """
     if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= len(row_of)):
         raise ValueError(f"a {what} that is not there")
-    found: NDArray[np.int32] = row_of[numbers].astype(np.int32)
+    found: Rows = row_of[numbers]
     if len(found) and int(found.min()) < 0:
         raise ValueError(f"a {what} that is not there")
     return found
 
 
-def _rows_of(ids: list[int], first: int, least: int = 0) -> Longs:
-    row_of = np.full(max([least, *ids[-1:]]) + 1, -1, np.int64)
+def _rows_of(ids: list[int], first: int, least: int = 0) -> Rows:
+    row_of = np.full(max([least, *ids[-1:]]) + 1, -1, np.int32)
     row_of[ids] = np.arange(first, first + len(ids))
     return row_of

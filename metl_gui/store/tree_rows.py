@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -88,6 +89,17 @@ def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
     )
 
 
+class _Numbers(dict[Any, int]):
+    """Numbers of values in the order in which they are met, from 0."""
+
+    def __missing__(self, value: Any) -> int:
+        return self.setdefault(value, len(self))
+
+    def of(self, values: Sequence[Any]) -> NDArray[np.int32]:
+        """Return the numbers of values."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+
 class _Columns:
     """The rows of versions as they come, column by column; what repeats is decoded once."""
 
@@ -96,20 +108,14 @@ class _Columns:
         self._named: list[NDArray[np.int32]] = []
         self._fingerprints: list[str] = []
         self._packs: list[bytes] = []
-        self._labels: dict[str, int] = {}
-        self._keys: dict[str | None, int] = {}
-        self._sources: dict[str, int] = {}
+        self._labels, self._keys, self._sources = _Numbers(), _Numbers(), _Numbers()
 
-    def add(self, rows: list[tuple[object, ...]]) -> None:
+    def add(self, rows: list[tuple[Any, ...]]) -> None:
         id_, schema_id, place, inferred, labels, key, source, fingerprint, attributes = zip(*rows, strict=True)
-        sizes = [len(pack) for pack in attributes]
+        sizes = tuple(map(len, attributes))
         self._numbers.append(np.array([id_, schema_id, place, sizes, inferred], np.int64))
-        named = [
-            [self._labels.setdefault(text, len(self._labels)) for text in labels],
-            [self._keys.setdefault(text, len(self._keys)) for text in key],
-            [self._sources.setdefault(text, len(self._sources)) for text in source],
-        ]
-        self._named.append(np.array(named, np.int32))
+        named = self._labels.of(labels), self._keys.of(key), self._sources.of(source)
+        self._named.append(np.stack(named))
         self._fingerprints += fingerprint
         self._packs.append(b"".join(attributes))
 
@@ -118,7 +124,7 @@ class _Columns:
         numbers = np.concatenate(self._numbers, axis=1).T if self._numbers else np.zeros((0, 5), np.int64)
         if (numbers[:, 3] % SIZE_BYTES).any():
             raise ValueError("half an attribute")
-        if np.unique(numbers[:, 0]).size < len(numbers) or (numbers[:, :2] > np.iinfo(np.int32).max).any():
+        if (np.diff(np.sort(numbers[:, 0])) == 0).any() or (numbers[:, :2] > np.iinfo(np.int32).max).any():
             raise ValueError("ids of versions that cannot be")
         return numbers, b"".join(self._packs)
 
@@ -140,7 +146,7 @@ class _Columns:
         )
 
 
-def _portions(cursor: sqlite3.Cursor) -> Iterator[list[tuple[object, ...]]]:
+def _portions(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         yield rows
 

@@ -11,6 +11,7 @@ from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.keys import NoteKey
+from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import CHOICES, AddAlias, SetSettings
@@ -24,7 +25,9 @@ PATHS = ("a", "b", "c", "d", "e.f", "e.g")
 TYPES = ("string", "int32", "int64")
 NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
 DECISIONS = ("confirm", "accept", "rename", "retire", "later")
-KINDS = ("add", "add", "map", "map", "map", "unmap", "remove", *DECISIONS, "label", "alias", "ask", "key", "group")
+LINEAGES = ("join", "join", "split")
+EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "ask", "key", "group")
+KINDS = (*EDITS, *DECISIONS, *LINEAGES)
 
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
@@ -69,6 +72,8 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "ask": _ask,
         "key": _key,
         "group": _group,
+        "join": _join,
+        "split": _split,
     }
     if kind in makers:
         return makers[kind](world, kind, random)
@@ -161,6 +166,52 @@ def _group(world: World, _: str, random: Random) -> Edit | None:
     kinds = random.choices(("map", "unmap", "confirm", "accept", "rename", "remove", "add"), k=random.randint(2, 3))
     edits = [_edit(world, kind, Random(random.random())) for kind in kinds]
     return Several("Several edits", tuple(edit for edit in edits if edit is not None))
+
+
+def _join(world: World, _: str, random: Random) -> Edit | None:
+    """Mostly two attributes that never stand side by side, or what took the place of a lost one."""
+    side = random.choice(list(Side))
+    leaves = _leaves(world, side, random)
+    if not leaves:
+        return None
+    one, other = random.choice(leaves), random.choice(leaves)
+    apart = [(a, b) for a in leaves for b in leaves if a.version != b.version and not _meet(world, side, a, b)]
+    if apart and random.random() < 0.8:
+        one, other = random.choice(apart)
+    return JoinLineages(side, one, other)
+
+
+def _split(world: World, _: str, random: Random) -> Edit | None:
+    side = random.choice(list(Side))
+    leaves = _leaves(world, side, random)
+    seen: set[int] = set()
+    again: list[Leaf] = []
+    for leaf in leaves:
+        lineage = _lineage(world, side, leaf)
+        again += [leaf] if lineage in seen else []
+        seen.add(lineage)
+    return SplitLineage(side, random.choice(again or leaves)) if leaves else None
+
+
+def _leaves(world: World, side: Side, random: Random) -> list[Leaf]:
+    """Every attribute of one random schema or entity, oldest version first."""
+    schemas = world.document.tree(side).schemas()
+    versions = world.document.tree(side).versions(random.choice(schemas).id) if schemas else ()
+    return [Leaf(version.id, attribute.id) for version in versions for attribute in version.attributes]
+
+
+def _lineage(world: World, side: Side, leaf: Leaf) -> int:
+    attribute = world.document.tree(side).version(leaf.version).attribute(leaf.attribute)
+    assert attribute is not None
+    return attribute.lineage
+
+
+def _meet(world: World, side: Side, one: Leaf, other: Leaf) -> bool:
+    """Whether some version has attributes of both lineages, or they are one."""
+    lineages = {_lineage(world, side, one), _lineage(world, side, other)}
+    tree = world.document.tree(side)
+    versions = tree.versions(tree.version(one.version).schema_id)
+    return len(lineages) == 1 or any(lineages <= {a.lineage for a in v.attributes} for v in versions)
 
 
 def _decide(world: World, kind: str, random: Random) -> Edit | None:

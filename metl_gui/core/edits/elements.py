@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status, conflicts
-from metl_gui.core.chains import later_in_chain
+from metl_gui.core.blocks import Block, BlockKey, Element, Status, conflicts
+from metl_gui.core.chains import later_in_chain, restored
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.nodes import Side, Version
@@ -76,22 +76,6 @@ class SetElements:
                 block = restored(draft, later, loss, mapped[loss.q_lineage], loss.q_lineage, "mapped")
                 if block is not None:
                     draft.put_block(block)
-
-
-def restored(draft: Draft, block: Block, loss: Loss, p_lineage: int, q_lineage: int, answer: str) -> Block | None:
-    """Answer a loss by an element between two attributes of this block's own versions, named by their lineages.
-
-    Returns:
-        The block with the element set and the loss answered, or ``None`` when this version has no such attribute or
-        one of the two ends is taken.
-    """
-    source = draft.tree(Side.EXTRACTION).version(block.version).of_lineage(p_lineage)
-    target = draft.tree(Side.CDM).version(block.entity_version).of_lineage(q_lineage)
-    if source is None or target is None or any(e.q == target.id or e.p == source.id for e in block.elements):
-        return None
-    losses = tuple(replace(x, answer=answer) if x == loss else x for x in block.losses)
-    elements = tuple(sorted((*block.elements, Element(target.id, source.id))))
-    return replace(block, elements=elements, losses=losses).settled()
 
 
 def block_name(document: Document, key: BlockKey) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
-from metl_gui.core.chains import blocks_from, same_loss
+from metl_gui.core.chains import blocks_from, restored, same_loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
-from metl_gui.core.edits.elements import block_name, restored
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.edits.elements import block_name
+from metl_gui.core.lineages import join
+from metl_gui.core.nodes import Side
 from metl_gui.core.review import find_item
 from metl_gui.errors import EditError, near_names
 
@@ -116,7 +117,7 @@ class RenameLost:
             raise EditError(f"Version {version.label} has no attribute {self.new_path}.", hint=hint)
         draft.put_block(_stamped(draft, block, self.comment))
         lineage = loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage
-        joined = _join(draft, side, version.schema_id, lineage, candidate)
+        joined = join(draft, side, version.schema_id, lineage, candidate.lineage)
         _restore(draft, side, block, loss, joined)
         if same_loss(_block(draft, self.key), loss) is not None:
             other = loss.to_path if side is Side.EXTRACTION else loss.from_path
@@ -209,43 +210,6 @@ def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
     """Tell which end of a lost element is the one that went."""
     rows = draft.tree(Side.CDM).version(block.entity_version)
     return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
-
-
-def _join(draft: Draft, side: Side, schema_id: int, lineage: int, candidate: Attribute) -> int:
-    """Let the candidate's lineage continue an older one, unless a version has attributes of both."""
-    if candidate.lineage == lineage:
-        return lineage
-    tree = draft.tree(side)
-    versions = tree.versions(schema_id)
-    if any(v.of_lineage(lineage) and v.of_lineage(candidate.lineage) for v in versions):
-        schema = tree.schema(schema_id)
-        pair = (candidate.lineage, lineage)
-        if pair not in schema.succeeds:
-            draft.put_schema(side, schema_id, replace(schema, succeeds=(*schema.succeeds, pair)))
-        return candidate.lineage
-    for version in versions:
-        if version.of_lineage(candidate.lineage) is not None:
-            attributes = tuple(
-                replace(a, lineage=lineage) if a.lineage == candidate.lineage else a for a in version.attributes
-            )
-            draft.put_version(side, version.id, replace(version, attributes=attributes))
-        _continue_losses(draft, side, version, candidate.lineage, lineage)
-    return lineage
-
-
-def _continue_losses(draft: Draft, side: Side, version: Version, ended: int, lineage: int) -> None:
-    """Let the lost elements of a lineage that was joined to another one be recognised by the other."""
-    is_column = side is Side.EXTRACTION
-
-    def continued(loss: Loss) -> Loss:
-        if is_column:
-            return replace(loss, p_lineage=lineage) if loss.p_lineage == ended else loss
-        return replace(loss, q_lineage=lineage) if loss.q_lineage == ended else loss
-
-    for block in draft.matrix.column_set(version.id) if is_column else draft.matrix.row_set(version.id):
-        losses = tuple(map(continued, block.losses))
-        if losses != block.losses:
-            draft.put_block(replace(block, losses=losses))
 
 
 def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> None:

@@ -27,6 +27,7 @@ class DockTitle(QWidget):
         row.addWidget(self.pill)
         row.addStretch(1)
         row.addWidget(self.facts)
+        self.row = row
 
 
 class Dock(QDockWidget):
@@ -43,6 +44,10 @@ class Dock(QDockWidget):
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
             | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
+
+    def add_tools(self, tools: QWidget) -> None:
+        """Put a panel's few controls into the title line."""
+        self.line.row.addWidget(tools)
 
     def say(self, title: str, facts: str = "", pill: str = "", kind: str = "plain") -> None:
         """Change the title line."""

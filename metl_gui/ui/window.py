@@ -165,6 +165,7 @@ class Window(QMainWindow):
         self.stack.currentChanged.connect(self.actions_table.refresh)
         self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
+        self.map.review_wanted.connect(self._show_review)
         self.start.new_wanted.connect(self.commands.new_project)
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
@@ -287,6 +288,9 @@ class Window(QMainWindow):
             decide()
         else:
             self.show_page(1)
+
+    def _show_review(self) -> None:
+        self.show_page(PAGES.index("Review"))
 
     def run(self) -> None:
         """Show the Run page and start a test run."""

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
+from metl_gui.ui.block.panel import BlockPanel
 from metl_gui.ui.conflict import Answer, Conflict, describe, toggle
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.map.block_panel import BlockPanel
 from metl_gui.ui.map.empty import EmptyMap
 from metl_gui.ui.matrix.content import content_after, content_of
 from metl_gui.ui.matrix.hits import Cell
@@ -24,9 +24,11 @@ class MapPage(QMainWindow):
 
     Signals:
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
+        review_wanted: the lost elements of the selected block are to be decided on.
     """
 
     import_wanted = Signal(object)
+    review_wanted = Signal()
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,12 +44,16 @@ class MapPage(QMainWindow):
         self.source_dock = Dock("extractionDock", "Extraction", self.sources)
         self.target_dock = Dock("cdmDock", "Canonical model", self.targets)
         self.block_dock = Dock("blockDock", "Block", self.block)
+        self.block_dock.add_tools(self.block.tools)
         self._build()
         self.sources.counted.connect(self._count_sources)
         self.targets.counted.connect(self._count_targets)
         self.matrix.picked.connect(self._picked)
         self.matrix.toggle_wanted.connect(self.toggle)
-        self.matrix.opened.connect(self._open_block)
+        self.matrix.opened.connect(self.open_block)
+        self.block.toggle_wanted.connect(self.toggle)
+        self.block.retold.connect(self._tell_block)
+        self.block.review_wanted.connect(self._want_review)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         selection.changed.connect(self._show_selected)
@@ -85,7 +91,6 @@ class MapPage(QMainWindow):
     def _opened(self, _workbench: object) -> None:
         self.matrix.show_content(content_of(self._project.value))
         self._show_middle()
-        self._refresh_block()
 
     def _show_middle(self) -> None:
         self.empty.show_document(self._project.value)
@@ -98,7 +103,6 @@ class MapPage(QMainWindow):
         else:
             self.matrix.show_content(content_of(changed.after))
             self._show_middle()
-        self._refresh_block()
 
     def _picked(self, selected: Selected) -> None:
         self._is_picking = True  # what was picked on the plane is in sight: it must not move under the pointer
@@ -109,15 +113,19 @@ class MapPage(QMainWindow):
 
     def _show_selected(self, selected: Selected) -> None:
         self.matrix.show_selected(selected, bring_into_sight=not self._is_picking)
-        self._refresh_block()
 
-    def _refresh_block(self) -> None:
-        title, pill, kind = self.block.refresh()
-        self.block_dock.say(title, "", pill, kind)
+    def _tell_block(self) -> None:
+        title, pill, kind, facts = self.block.told
+        self.block_dock.say(title, facts, pill, kind)
 
-    def _open_block(self, _key: object) -> None:
+    def _want_review(self, _key: object) -> None:
+        self.review_wanted.emit()
+
+    def open_block(self, _key: object = None) -> None:
+        """Show the block editor of what is selected, with the keyboard on it."""
         self.block_dock.show()
         self.block_dock.raise_()
+        self.block.take_focus()
 
     def _count_sources(self, counts: tuple[int, int]) -> None:
         self.source_dock.say("Extraction", _count_words(counts, "schema", "schemas"))

@@ -23,8 +23,8 @@ from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.ui import asking
-from metl_gui.ui.block.sketch import BlockLines, scrolled
 from metl_gui.ui.block.picture import BlockPicture, picture_of
+from metl_gui.ui.block.sketch import BlockLines, scrolled
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.elided import Elided

@@ -1,0 +1,297 @@
+"""The block editor: follows the selection, shows one block as two lists or as its versions, and wishes for edits."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+
+from metl_gui.core.block_lists import ListOrder, lists_of
+from metl_gui.core.block_walk import neighbour
+from metl_gui.core.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.document import Document
+from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.nodes import Side
+from metl_gui.core.super_block import super_block
+from metl_gui.ui.block.geometry import Link
+from metl_gui.ui.block.picture import best_proposals
+from metl_gui.ui.block.tools import BlockTools
+from metl_gui.ui.block.two_lists import TwoLists
+from metl_gui.ui.block.version_strip import VersionStrip
+from metl_gui.ui.block.words import note_words, status_words
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.dragging import Dragged
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.matrix.ghosts import Ghost
+from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.naming import block_words
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
+from metl_gui.ui.surface import Surface
+
+_EMPTY, _LISTS, _VERSIONS = range(3)
+
+
+class BlockPanel(Surface):
+    """Shows the selected block; a block of zeros is two lists without lines.
+
+    Signals:
+        toggle_wanted: a ``Cell`` to set or to clear.
+        review_wanted: the ``BlockKey`` whose lost elements a person must decide on.
+        retold: title, pill, kind of the pill and facts for the title line changed, see ``told``.
+    """
+
+    toggle_wanted = Signal(object)
+    review_wanted = Signal(object)
+    retold = Signal()
+
+    def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (600, 290), parent, share=(1.0, 0.36))
+        self._project = project
+        self._selection = selection
+        self._ghosts: tuple[Ghost, ...] = ()
+        self._shown: tuple[Document, BlockKey, tuple[Ghost, ...]] | None = None
+        self.key: BlockKey | None = None
+        self.told = ("Block", "", "plain", "")
+        self.tools = BlockTools()
+        self.lists = TwoLists()
+        self.versions = VersionStrip()
+        self._build()
+        self.lists.picked.connect(self._picked)
+        self.lists.set_wanted.connect(self._want)
+        self.lists.clear_wanted.connect(self._want)
+        self.lists.dropped.connect(self._dropped)
+        self.versions.chosen.connect(self.go_to)
+        self.confirm.clicked.connect(self._confirm)
+        self.filter.textChanged.connect(self._arrange)
+        self.order.currentIndexChanged.connect(self._arrange)
+        self.tools.stepped.connect(self.step)
+        self.tools.versions.toggled.connect(self._show_view)
+        project.opened.connect(self.refresh)
+        project.changed.connect(self.refresh)
+        selection.changed.connect(self.refresh)
+
+    # what is shown
+
+    def refresh(self, _what: object = None) -> None:
+        """Show the selected block as it is now; while nobody can see it, only its name is worked out."""
+        document = self._project.value
+        self.key = key_of(document, self._selection.current)
+        block = document.matrix.block(*self.key) if self.key is not None else None
+        self._tell(document, block)
+        if self.isVisible():
+            self._show(document, block)
+
+    def show_ghosts(self, ghosts: tuple[Ghost, ...]) -> None:
+        """Show suggestions as dashed lines; those of other blocks are not for this panel."""
+        self._ghosts = ghosts
+        self.refresh()
+
+    def show_versions(self, is_on: bool) -> None:
+        """Show the versions side by side, or the two lists."""
+        self.tools.versions.setChecked(is_on)
+
+    def go_to(self, key: BlockKey) -> None:
+        """Select another block; an attribute stays selected where the block has it."""
+        document, current = self._project.value, self._selection.current
+        source, target = current.source, current.target
+        p = _same(document, Side.EXTRACTION, source, key[0])
+        q = _same(document, Side.CDM, target, key[1])
+        chosen = place_of_version(document, Side.EXTRACTION, key[0], p)
+        self._selection.choose(Selected(chosen, place_of_version(document, Side.CDM, key[1], q)))
+
+    def step(self, step: int) -> None:
+        """Go to the block some steps before or after, along the versions while those are shown."""
+        along = self.tools.versions.isChecked()
+        found = neighbour(self._project.value, self.key, step, along_versions=along) if self.key is not None else None
+        if found is not None:
+            self.go_to(found)
+
+    def take_focus(self) -> None:
+        """Put the keyboard on what is shown."""
+        if self.tools.versions.isChecked():
+            self.versions.parts.setFocus()
+        else:
+            self.lists.focus_side(Side.EXTRACTION)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show what changed while nobody could see it."""
+        super().showEvent(event)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter both lists")
+        self.filter.setAccessibleName("Filter the attributes of the block")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(260)
+        self.order = QComboBox()
+        self.order.setAccessibleName("Order of the attributes")
+        for order in ListOrder:
+            self.order.addItem(order.value.capitalize(), order)
+        self.note = Elided(kind="small")
+        self.confirm = KeyButton("Confirm", kind="primary")
+        empty = QLabel("Select a schema and an entity, or a cell or tile of the matrix, to see their block.")
+        empty.setProperty("kind", "dim")
+        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        empty.setWordWrap(True)
+        self._bar = QWidget()
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(8)
+        bar.addWidget(self.filter, 2)
+        bar.addWidget(self.order)
+        bar.addWidget(self.note, 3)
+        bar.addWidget(self.confirm)
+        self._stack = QStackedWidget()
+        for page in (empty, self.lists, self.versions):
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._stack, 1)
+        self._show_view()
+
+    def _tell(self, document: Document, block: Block | None) -> None:
+        told = ("Block", "", "plain", "")
+        if self.key is not None:
+            pill, kind, facts = status_words(block)
+            told = (block_words(document, self.key), pill, kind, facts)
+        if told != self.told:
+            self.told = told
+            self.retold.emit()
+
+    def _show(self, document: Document, block: Block | None) -> None:
+        self.tools.setEnabled(self.key is not None)
+        if self.key is None:
+            self._shown = None
+            self._show_view()
+            return
+        shown, now = self._shown, (document, self.key, self._ghosts)
+        if shown is None or shown[0] is not document or shown[1:] != now[1:]:
+            self._shown = now
+            self._fill(document, self.key, block)
+        current = self._selection.current
+        self.lists.choose(
+            _attribute(current.source, self.key[0]),
+            _attribute(current.target, self.key[1]),
+        )
+
+    def _fill(self, document: Document, key: BlockKey, block: Block | None) -> None:
+        lists = lists_of(document, key)
+        self.lists.show_lists(lists, self._links(document, key, block), block.status if block is not None else None)
+        self.note.setText(note_words(block, _is_newest(document, key)))
+        self._offer(block)
+        for step, button in ((-1, self.tools.back), (1, self.tools.forward)):
+            along = self.tools.versions.isChecked()
+            button.setEnabled(neighbour(document, key, step, along_versions=along) is not None)
+        self._show_view()
+
+    def _links(self, document: Document, key: BlockKey, block: Block | None) -> tuple[Link, ...]:
+        """Return the suggestions: those shown in the matrix and, for lost elements, what may be the new name."""
+        links = {g.element: Link(g.element, f"{g.score:.2f}", g.is_current) for g in self._ghosts if g.key == key}
+        version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
+        for loss, proposal in (best_proposals(document, block) if block is not None else {}).items():
+            source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
+            if source is not None and end is not None:
+                element = Element(end.id, source.id)
+                links.setdefault(element, Link(element, f"rename? {proposal.score:.2f}"))
+        return tuple(links.values())
+
+    def _offer(self, block: Block | None) -> None:
+        lost = len(block.open_losses) if block is not None else 0
+        waits = block is not None and block.status in (Status.UNCONFIRMED, Status.NEEDS_REVIEW)
+        self.confirm.setVisible(waits)
+        self.confirm.setText(f"Review {lost} lost element{'s' if lost != 1 else ''}" if lost else "Confirm the block")
+        self.confirm.updateGeometry()
+
+    def _show_view(self) -> None:
+        shows_versions = self.tools.versions.isChecked()
+        self._bar.setVisible(self.key is not None)
+        for only_lists in (self.filter, self.order):
+            only_lists.setVisible(not shows_versions)
+        if self.key is None:
+            self._stack.setCurrentIndex(_EMPTY)
+            return
+        self._stack.setCurrentIndex(_VERSIONS if shows_versions else _LISTS)
+        if shows_versions:
+            document = self._project.value
+            schema = document.extraction.version(self.key[0]).schema_id
+            self.versions.show_block(super_block(document, schema, self.key[1]), self.key)
+
+    def _arrange(self) -> None:
+        order = self.order.currentData()
+        self.lists.arrange(ListOrder(order), self.filter.text())
+
+    # what is wished for
+
+    def _picked(self, pick: tuple[Side, int]) -> None:
+        side, attribute = pick
+        if self.key is None:
+            return
+        document, selected = self._project.value, self._selection.current
+        for each, id_ in ((Side.EXTRACTION, self.key[0]), (Side.CDM, self.key[1])):
+            place = selected.on(each)
+            if each is side:
+                selected = selected.with_place(each, place_of_version(document, each, id_, attribute))
+            elif place is None or place.version is None:
+                selected = selected.with_place(each, place_of_version(document, each, id_))
+        self._selection.choose(selected)
+
+    def _want(self, element: Element) -> None:
+        if self.key is not None:
+            self.toggle_wanted.emit(Cell(self.key, element))
+
+    def _dropped(self, drop: tuple[Side, int, Dragged]) -> None:
+        side, attribute, dragged = drop
+        if self.key is None:
+            return
+        wanted = self.key[0] if dragged.side is Side.EXTRACTION else self.key[1]
+        ids = [p.attribute for p in dragged.attributes if p.version == wanted and p.attribute is not None]
+        for id_ in ids[:1]:
+            element = Element(attribute, id_) if side is Side.CDM else Element(id_, attribute)
+            if element not in self.lists.lists.elements:
+                self._want(element)
+
+    def _confirm(self) -> None:
+        block = self._project.value.matrix.block(*self.key) if self.key is not None else None
+        if block is None:
+            return
+        if block.open_losses:
+            self.review_wanted.emit(block.key)
+        else:
+            self._project.do(ConfirmBlock(block.key))
+
+
+def key_of(document: Document, selected: Selected) -> BlockKey | None:
+    """Return the block that a selection means; a schema or entity stands for its newest version."""
+    ids = []
+    for side in (Side.EXTRACTION, Side.CDM):
+        place = selected.on(side)
+        if place is None or document.tree(side).find_schema(place.schema) is None:
+            return None
+        versions = document.tree(side).schema(place.schema).version_ids
+        known = place.version is not None and document.tree(side).find_version(place.version) is not None
+        if not known and not versions:
+            return None
+        ids.append(place.version if known and place.version is not None else versions[-1])
+    return ids[0], ids[1]
+
+
+def _attribute(place: Place | None, version_id: int) -> int | None:
+    return place.attribute if place is not None and place.version == version_id else None
+
+
+def _same(document: Document, side: Side, place: Place | None, version_id: int) -> int | None:
+    """Find the attribute of a version that is the same as the one selected now."""
+    if place is None or place.version is None or place.attribute is None:
+        return None
+    selected = document.tree(side).version(place.version).attribute(place.attribute)
+    same = document.tree(side).version(version_id).of_lineage(selected.lineage) if selected is not None else None
+    return same.id if same is not None and document.tree(side).version(version_id).schema_id == place.schema else None
+
+
+def _is_newest(document: Document, key: BlockKey) -> bool:
+    entity = document.cdm.schema(document.cdm.version(key[1]).schema_id)
+    return entity.setting("policy") == "parallel" or entity.version_ids[-1] == key[1]

@@ -1,0 +1,212 @@
+"""How a block changed over the versions of its schema: one small matrix each, side by side."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.super_block import Fate, SuperBlock, SuperPart
+from metl_gui.ui import theme as themes
+from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_width, pill_of
+from metl_gui.ui.block.sketch import scrolled
+
+_GAP = 12.0
+_LEAST_HEIGHT = 96
+_LEGEND_PX = 22
+_HIGHEST_PX = 300.0
+
+
+class VersionStrip(QWidget):
+    """The small multiples with their legend; scrolls sideways.
+
+    Signals:
+        chosen: the ``BlockKey`` of a version that was clicked, or that Enter was pressed on.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.parts = _Parts()
+        self.area: QScrollArea = scrolled(self.parts)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.area, 1)
+        layout.addWidget(_Legend())
+        self.parts.chosen.connect(self.chosen)
+        self.parts.stepped.connect(self._bring_into_sight)
+
+    def show_block(self, block: SuperBlock, current: BlockKey) -> None:
+        """Show a super-block and which of its blocks is the one in the editor."""
+        self.parts.show_block(block, current)
+        self._bring_into_sight()
+
+    def _bring_into_sight(self) -> None:
+        box = self.parts.box(self.parts.at).toRect()
+        self.area.ensureVisible(box.center().x(), box.center().y(), box.width() // 2 + 20, 0)
+
+
+class _Parts(QWidget):
+    """The matrices, painted as far as they are in sight."""
+
+    chosen = Signal(object)
+    stepped = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = SuperBlock(0, 0, ())
+        self.current: BlockKey | None = None
+        self.at = 0
+        self._hovered: int | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumHeight(_LEAST_HEIGHT)
+
+    def show_block(self, block: SuperBlock, current: BlockKey) -> None:
+        """Show another super-block."""
+        self.block, self.current = block, current
+        self.at = next((at for at, part in enumerate(block.parts) if part.key == current), 0)
+        self._fit()
+
+    def box(self, at: int) -> QRectF:
+        """Return the room of one version."""
+        width, height = self._part_width(), self._height()
+        return QRectF(4 + at * (width + _GAP), 0, width, height)
+
+    def sizeHint(self) -> QSize:
+        """As wide as all versions."""
+        return QSize(round(self.box(len(self.block.parts)).left()), 180)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Keep the matrices as high as there is room."""
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the versions in sight."""
+        painter = QPainter(self)
+        step = self._part_width() + _GAP
+        first = max(0, int(event.rect().left() // step) - 1)
+        last = min(len(self.block.parts), int(event.rect().right() // step) + 2)
+        for at in range(first, last):
+            part = self.block.parts[at]
+            states = (part.key == self.current, at == self.at and self.hasFocus(), at == self._hovered)
+            paint_part(painter, self.box(at), self.block, part, states)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to a version."""
+        at = self._at(event.position())
+        if at is not None:
+            self._step_to(at)
+            self.chosen.emit(self.block.parts[at].key)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show which version a click goes to."""
+        self._hovered = self._at(event.position())
+        self.setCursor(Qt.CursorShape.ArrowCursor if self._hovered is None else Qt.CursorShape.PointingHandCursor)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the pointer."""
+        self._hovered = None
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move along the versions; Enter goes to the one the keyboard is on."""
+        ends = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: len(self.block.parts) - 1}
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        key = Qt.Key(event.key())
+        if event.modifiers():
+            event.ignore()
+        elif key in steps:
+            self._step_to(self.at + steps[key])
+        elif key in ends:
+            self._step_to(ends[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.block.parts:
+            self.chosen.emit(self.block.parts[self.at].key)
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        self._announce()
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show it no more."""
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Say what changed in the version under the pointer."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            at = self._at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), part_words(self.block.parts[at]) if at is not None else "", self)
+            return True
+        return super().event(event)
+
+    def _step_to(self, at: int) -> None:
+        if 0 <= at < len(self.block.parts):
+            self.at = at
+            self._announce()
+            self.stepped.emit()
+            self.update()
+
+    def _announce(self) -> None:
+        if self.block.parts:
+            self.setAccessibleName(part_words(self.block.parts[self.at]).replace("\n", ", "))
+
+    def _at(self, place: QPointF) -> int | None:
+        return next((at for at in range(len(self.block.parts)) if self.box(at).contains(place)), None)
+
+    def _height(self) -> float:
+        return min(float(self.height()), _HIGHEST_PX)
+
+    def _part_width(self) -> float:
+        return part_width(self.block, self._height() - HEAD_PX)
+
+    def _fit(self) -> None:
+        self.setMinimumWidth(self.sizeHint().width())
+        self.updateGeometry()
+        self.update()
+
+
+class _Legend(QWidget):
+    """What the marks mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(_LEGEND_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint each mark with its words, as many as fit."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font, left, middle = themes.small(), 6.0, self.height() / 2
+        for fate in Fate:
+            width = themes.text_width(fate.value, font)
+            if left + width + 18 > self.width():
+                break
+            paint_fate(painter, QRectF(left - 2, middle - 7, 9.5, 9.5), fate)
+            painter.setFont(font)
+            painter.setPen(themes.current().dim)
+            at = QRectF(left + 18, 0, width + 2, self.height())
+            painter.drawText(at, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, fate.value)
+            left = at.right() + 18
+        painter.end()
+
+
+def part_words(part: SuperPart) -> str:
+    """Say what one version is to the one before."""
+    count = "no elements" if not part.elements else f"{part.elements:,} element{'s' if part.elements != 1 else ''}"
+    lines = [f"Version {part.label}: {pill_of(part)[0]}, {count}"]
+    for fate in (Fate.ADDED, Fate.LOST):
+        words = [cell.words for cell in part.cells if cell.fate is fate]
+        more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
+        lines += [f"{fate.value}: {text}" for text in words[:8]] + more
+    return "\n".join(lines)

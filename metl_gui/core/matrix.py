@@ -216,6 +216,11 @@ class Dpm(DpmView):
         return sorted(self._waiting)
 
     @property
+    def waiting_count(self) -> int:
+        """Number of blocks that need review."""
+        return len(self._waiting)
+
+    @property
     def edited_count(self) -> int:
         """Number of blocks in the overlay."""
         return len(self._blocks)

@@ -77,8 +77,7 @@ def show_decision(window: Window) -> None:
     if matrix.content is None:
         return
     columns, rows = matrix.content.columns, matrix.content.rows
-    right = columns.levels[1].end[columns.version_position[v]]
-    top = rows.levels[1].begin[rows.version_position[w]]
+    right, top = (columns.span_of_version(v) or (0.0, 0.0))[1], (rows.span_of_version(w) or (0.0, 0.0))[0]
     matrix.look(Camera(right - frame.width / WIDEST_CELL + 0.8, top - 1.2, WIDEST_CELL, TALLEST_CELL).held(frame))
 
 

@@ -84,7 +84,8 @@ def _map(document: Document, name: str, rng: random.Random) -> Document:
         sources = {a.path: a for a in version.attributes}
         ones = [Element(a.id, sources[a.path].id) for a in target.attributes if a.path in sources]
         free = [a for a in version.attributes if a.id not in {e.p for e in ones}]
-        ones.append(Element(target.attributes[0].id, free[0].id))
+        if target.attributes[0].id not in {e.q for e in ones}:
+            ones.append(Element(target.attributes[0].id, free[0].id))
         document = _do(document, SetElements((version.id, target.id), tuple(ones)))
     return document
 

@@ -1,28 +1,24 @@
 """One axis of the plane: attributes one unit wide, with gaps after versions, schemas and groups.
 
-Source: ux.md §2 (one plane). Positions are prefix sums; every question about a range is a binary search.
+What is kept are columns of versions; names and ids of attributes are looked up when they are on the screen.
+Source: ux.md §2 (one plane). Cost: every question about a place or a position is a binary search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from metl_gui.core.nodes import Schema, Side, Version
 from metl_gui.core.trees import Tree
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
-GAP_AFTER_VERSION = 0.4
-GAP_AFTER_SCHEMA = 0.8
-GAP_AFTER_GROUP = 1.6
+from metl_gui.ui.matrix.layout import Plan, group_of, placed, plan_of
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
+from metl_gui.ui.matrix.spans import ItemSpans, Runs, Spans
 
 
 class Level(IntEnum):
@@ -32,171 +28,253 @@ class Level(IntEnum):
     VERSION = 1
     SCHEMA = 2
     GROUP = 3
-
-
-@dataclass(frozen=True, eq=False)
-class Spans:
-    """The items of one level along an axis.
-
-    Shape: all arrays have one entry an item. Units: ``begin`` and ``end`` in attribute units.
-
-    Args:
-        first, last: half-open range of attribute positions.
-        begin, end: where the item lies.
-        names: what people read.
-        ids: version ids, schema ids; attribute ids; group numbers.
-    """
-
-    first: Ints
-    last: Ints
-    begin: Floats
-    end: Floats
-    names: tuple[str, ...]
-    ids: Ints
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @cached_property
-    def median_length(self) -> float:
-        """Length in units of the item in the middle, 0 without items."""
-        return float(np.median(self.end - self.begin)) if len(self.names) else 0.0
-
-    def within(self, low: float, high: float) -> range:
-        """Return the items that touch a stretch of the axis."""
-        first = int(np.searchsorted(self.end, low, side="right"))
-        last = int(np.searchsorted(self.begin, high, side="left"))
-        return range(first, max(first, last))
-
-    def at(self, place: float) -> int | None:
-        """Return the item at a place, ``None`` in a gap or outside."""
-        found = int(np.searchsorted(self.begin, place, side="right")) - 1
-        return found if found >= 0 and place < self.end[found] else None
-
-    def parent_of(self, finer: Spans) -> Ints:
-        """Return for every item of a finer level the item of this level that holds it."""
-        return np.searchsorted(self.first, finer.first, side="right") - 1
+    OUTER_GROUP = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Columns or rows of the plane."""
+    """Columns or rows of the plane.
+
+    Shape: ``version_ids``, ``rows`` (see ``Nodes``) and ``version_spans`` have one entry a version; ``firsts`` holds
+    for each level from schemas up the first item of the level below of every item, and one entry more.
+
+    Args:
+        side: which tree.
+        nodes: its columns.
+        schemas: in order; those without an attribute are left out.
+        length: in units.
+        runs: where attributes lie.
+    """
 
     side: Side
-    levels: tuple[Spans, Spans, Spans, Spans]
-    length: float
-    versions: tuple[Version, ...]
+    nodes: Nodes
     schemas: tuple[Schema, ...]
+    version_ids: Ints
+    rows: Ints
+    firsts: dict[Level, Ints]
+    version_spans: ItemSpans
+    runs: Runs
+
+    @property
+    def length(self) -> float:
+        """How long the axis is, in units."""
+        return float(self.version_spans.stops[-1]) if len(self.version_spans) else 0.0
+
+    # levels
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels that say something, finest first: one group alone says nothing, nor do groups of single groups."""
+        found = [Level.ATTRIBUTE, Level.VERSION, Level.SCHEMA]
+        for level in (Level.GROUP, Level.OUTER_GROUP):
+            if 1 < len(self.spans(level)) < len(self.spans(found[-1])):
+                found.append(level)
+        return tuple(found)
 
     def spans(self, level: Level) -> Spans:
         """Return the items of a level."""
-        return self.levels[level]
+        return self.runs if level is Level.ATTRIBUTE else self._spans[level]
 
     @cached_property
-    def position(self) -> dict[int, int]:
-        """Attribute id -> position along the axis."""
-        return {id_: at for at, id_ in enumerate(self.levels[Level.ATTRIBUTE].ids.tolist())}
+    def _spans(self) -> dict[Level, ItemSpans]:
+        found = {Level.VERSION: self.version_spans}
+        for level in (Level.SCHEMA, Level.GROUP, Level.OUTER_GROUP):
+            finer, first = found[Level(level - 1)], self.firsts[level]
+            found[level] = ItemSpans(finer.starts[first[:-1]], finer.stops[first[1:] - 1], finer.bounds[first])
+        return found
+
+    def parent(self, level: Level, item: int, coarser: Level) -> int:
+        """Return the item of a coarser level that holds an item."""
+        return int(self.parents(level, np.array([item], np.int64), coarser)[0])
+
+    def parents(self, level: Level, items: Ints, coarser: Level) -> Ints:
+        """Return the items of a coarser level that hold items."""
+        if level is Level.ATTRIBUTE and coarser is not Level.ATTRIBUTE:
+            level, items = Level.VERSION, self.version_spans.items_of(items)
+        for step in range(level + 1, coarser + 1):
+            items = search(self.firsts[Level(step)], items, "right") - 1
+        return items
+
+    # names and ids
+
+    def name(self, level: Level, item: int) -> str:
+        """Return what people read: the path of an attribute, the label of a version, the name of a schema or group."""
+        if level is Level.ATTRIBUTE:
+            version = self.version_at(item)
+            return self.nodes.path(int(self.rows[version]), self.place_of(item))
+        if level is Level.VERSION:
+            return self.nodes.label(int(self.rows[item]))
+        if level is Level.SCHEMA:
+            return self.schemas[item].name
+        first = self.firsts[Level.GROUP]
+        group = int(self.firsts[Level.OUTER_GROUP][item]) if level is Level.OUTER_GROUP else item
+        name = group_of(self.schemas[int(first[group])].name)
+        return name.partition(".")[0] if level is Level.OUTER_GROUP else name
+
+    def id(self, level: Level, item: int) -> int:
+        """Return the id of an attribute, version or schema; the number of a group."""
+        if level is Level.ATTRIBUTE:
+            return self.attribute_id(item)
+        if level is Level.VERSION:
+            return self.version_id(item)
+        return self.schema_id(item) if level is Level.SCHEMA else item
+
+    def version_id(self, item: int) -> int:
+        """Return the id of a version."""
+        return int(self.version_ids[item])
+
+    def schema_id(self, item: int) -> int:
+        """Return the id of a schema."""
+        return self.schemas[item].id
+
+    def attribute_id(self, position: int) -> int:
+        """Return the id of an attribute."""
+        return self.nodes.attribute_id(int(self.rows[self.version_at(position)]), self.place_of(position))
+
+    def version(self, item: int) -> Version:
+        """Make the object of a version, for what is on the screen."""
+        return self.nodes.version(self.version_id(item))
+
+    def version_at(self, position: int) -> int:
+        """Return the version that holds an attribute position."""
+        return self.version_spans.item_of(position)
+
+    def schema_at(self, version_item: int) -> int:
+        """Return the schema that holds a version."""
+        return self.parent(Level.VERSION, version_item, Level.SCHEMA)
+
+    def schema_of(self, version_item: int) -> int:
+        """Return the id of the schema that holds a version."""
+        return self.schema_id(self.schema_at(version_item))
+
+    def place_of(self, position: int) -> int:
+        """Return where in its version an attribute stands."""
+        return position - self.version_spans.first(self.version_at(position))
+
+    def places_of(self, positions: Ints) -> Ints:
+        """Return where in their versions attributes stand."""
+        return positions - self.version_spans.bounds[self.version_spans.items_of(positions)]
+
+    # from ids to places
 
     @cached_property
-    def version_position(self) -> dict[int, int]:
-        """Version id -> position among the versions."""
-        return {id_: at for at, id_ in enumerate(self.levels[Level.VERSION].ids.tolist())}
+    def _items(self) -> tuple[Ints, Ints]:
+        """Rows of the base and of the edited base -> version, ``NOWHERE`` for those that are not on the axis."""
+        items = np.arange(len(self.rows), dtype=np.int32)
+        old = np.full(len(self.nodes.base.version_id), NOWHERE, np.int32)
+        edited = np.full(len(self.nodes.edited.version_id), NOWHERE, np.int32)
+        is_old = self.rows >= 0
+        old[self.rows[is_old]] = items[is_old]
+        edited[~self.rows[~is_old]] = items[~is_old]
+        return old, edited
 
     @cached_property
-    def version_of(self) -> Ints:
-        """Attribute position -> position of its version."""
-        return self.levels[Level.VERSION].parent_of(self.levels[Level.ATTRIBUTE])
+    def _schema_items(self) -> dict[int, int]:
+        return {schema.id: item for item, schema in enumerate(self.schemas)}
+
+    def version_items(self, version_ids: Ints) -> Ints:
+        """Return the version of every id, ``NOWHERE`` for those that are not on the axis."""
+        rows = self.nodes.rows(version_ids)
+        old, edited = self._items
+        found = np.full(len(rows), NOWHERE, np.int32)
+        is_old, is_edited = rows >= 0, (rows < 0) & (rows != NOWHERE)
+        found[is_old] = old[rows[is_old]]
+        found[is_edited] = edited[~rows[is_edited]]
+        return found
+
+    def version_item(self, version_id: int) -> int | None:
+        """Return the version of an id, ``None`` when it is not on the axis."""
+        item = int(self.version_items(np.array([version_id], np.int64))[0])
+        return None if item == NOWHERE else item
+
+    def schema_item(self, schema_id: int) -> int | None:
+        """Return the schema of an id, ``None`` when it is not on the axis."""
+        return self._schema_items.get(schema_id)
+
+    def positions(self, version_items: Ints, attribute_ids: Ints) -> Ints:
+        """Return the positions of attributes, ``NOWHERE`` for those that are not on the axis.
+
+        Shape: the version and the id of one attribute for every entry.
+        """
+        places = self.nodes.places(self.rows[version_items], attribute_ids)
+        return np.where(places == NOWHERE, NOWHERE, self.version_spans.bounds[version_items] + places)
+
+    def position_of(self, version_id: int, attribute_id: int) -> int | None:
+        """Return the position of an attribute of a version, ``None`` when it is not on the axis."""
+        item = self.version_item(version_id)
+        if item is None:
+            return None
+        found = int(self.positions(np.array([item]), np.array([attribute_id], np.int64))[0])
+        return None if found == NOWHERE else found
+
+    def position_of_attribute(self, attribute_id: int) -> int | None:
+        """Return the position of an attribute of whatever version, ``None`` when it is not on the axis."""
+        found = self.nodes.find_attribute(attribute_id)
+        if found is None:
+            return None
+        old, edited = self._items
+        item = int(old[found[0]] if found[0] >= 0 else edited[~found[0]])
+        return None if item == NOWHERE else self.position_of(self.version_id(item), attribute_id)
 
     def begin(self, position: int) -> float:
         """Where an attribute begins, in units."""
-        return float(self.levels[Level.ATTRIBUTE].begin[position])
+        return self.runs.begin(position)
 
+    def span_of_attribute(self, attribute_id: int) -> tuple[float, float] | None:
+        """Return the stretch of an attribute, ``None`` when it is not on the axis."""
+        found = self.position_of_attribute(attribute_id)
+        return None if found is None else self.runs.stretch(found)
 
-def group_of(name: str) -> str:
-    """Return the dotted prefix of a schema name, empty when there is none."""
-    return name.rpartition(".")[0]
+    def span_of_version(self, version_id: int) -> tuple[float, float] | None:
+        """Return the stretch of a version, ``None`` when it is not on the axis."""
+        item = self.version_item(version_id)
+        return None if item is None else self.version_spans.stretch(item)
+
+    def span_of_schema(self, schema_id: int) -> tuple[float, float] | None:
+        """Return the stretch of a schema or entity, ``None`` when it is not on the axis."""
+        item = self.schema_item(schema_id)
+        return None if item is None else self.spans(Level.SCHEMA).stretch(item)
 
 
 def columns_of(tree: Tree) -> Axis:
     """Lay out the extraction tree: schemas by group and name, every version, oldest first."""
     ordered = sorted(tree.schemas(), key=lambda schema: (group_of(schema.name), schema.name))
-    return lay_out(Side.EXTRACTION, [(schema, tree.versions(schema.id)) for schema in ordered])
+    nodes = Nodes.of(tree)
+    return axis_on(Side.EXTRACTION, nodes, plan_of(nodes, ordered))
 
 
 def rows_of(tree: Tree) -> Axis:
     """Lay out the CDM tree: of each entity the versions that may hold blocks (its policy decides)."""
-    pairs = []
-    for entity in sorted(tree.schemas(), key=lambda entity: (group_of(entity.name), entity.id)):
-        versions = tree.versions(entity.id)
-        pairs.append((entity, versions if entity.setting("policy") == "parallel" else versions[-1:]))
-    return lay_out(Side.CDM, pairs)
+    ordered = sorted(tree.schemas(), key=lambda entity: (group_of(entity.name), entity.id))
+    newest_only = np.array([entity.setting("policy") != "parallel" for entity in ordered], np.bool_)
+    nodes = Nodes.of(tree)
+    return axis_on(Side.CDM, nodes, plan_of(nodes, ordered, newest_only))
 
 
-def lay_out(side: Side, pairs: Sequence[tuple[Schema, Sequence[Version]]]) -> Axis:
-    """Place schemas and their versions along an axis, in the order given."""
-    kept = [(schema, [v for v in versions if v.attributes]) for schema, versions in pairs]
-    kept = [(schema, versions) for schema, versions in kept if versions]
-    versions = [version for _, own in kept for version in own]
-    widths = np.array([len(version.attributes) for version in versions], np.int64)
-    offset = _version_offsets(kept)
-    last = np.cumsum(widths)
-    first = last - widths
-    begin = first + offset
-    groups = [(name, [schema for schema, _ in own]) for name, own in groupby(kept, key=lambda p: group_of(p[0].name))]
-    per_schema = [len(own) for _, own in kept]
-    attribute_at = np.arange(int(last[-1]) if len(last) else 0, dtype=np.int64)
-    attribute_begin: Floats = np.repeat(offset, widths) + attribute_at.astype(np.float64)
-    attributes = [attribute for version in versions for attribute in version.attributes]
-    levels = (
-        Spans(
-            attribute_at,
-            attribute_at + 1,
-            attribute_begin,
-            attribute_begin + 1,
-            tuple(a.path for a in attributes),
-            _ids(a.id for a in attributes),
-        ),
-        Spans(first, last, begin, begin + widths, tuple(v.label for v in versions), _ids(v.id for v in versions)),
-        _joined(first, last, begin, widths, per_schema, [s.name for s, _ in kept], [s.id for s, _ in kept]),
-        _joined(first, last, begin, widths, _per_group(kept), [g for g, _ in groups], list(range(len(groups)))),
-    )
-    length = float(levels[Level.VERSION].end[-1]) if versions else 0.0
-    return Axis(side, levels, length, tuple(versions), tuple(schema for schema, _ in kept))
+def axis_on(side: Side, nodes: Nodes, plan: Plan) -> Axis:
+    """Place what is planned, with nothing hidden."""
+    groups = _numbered([group_of(schema.name) for schema in plan.schemas])
+    outer = _numbered([schema.name.partition(".")[0] if "." in schema.name else "" for schema in plan.schemas])
+    where = placed(plan, groups)
+    first_schemas = _firsts(groups)
+    firsts = {
+        Level.SCHEMA: _firsts(plan.schema),
+        Level.GROUP: first_schemas,
+        Level.OUTER_GROUP: _firsts(outer[first_schemas[:-1]]),
+    }
+    spans = ItemSpans(where.starts, where.stops, where.bounds)
+    return Axis(side, nodes, plan.schemas, plan.version_ids, plan.rows, firsts, spans, Runs(where.starts, where.bounds))
 
 
-def _ids(values: Iterable[int]) -> Ints:
-    return np.array(list(values), np.int64)
+def _numbered(names: Sequence[str]) -> Ints:
+    """Number runs of equal names."""
+    counts = [len(list(run)) for _, run in groupby(names)]
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
-def _version_offsets(kept: Sequence[tuple[Schema, Sequence[Version]]]) -> Floats:
-    """Sum the gaps that stand before every version."""
-    gaps: list[float] = []
-    before = ""
-    for schema, own in kept:
-        is_new_group = group_of(schema.name) != before
-        gaps.append(0.0 if not gaps else GAP_AFTER_GROUP if is_new_group else GAP_AFTER_SCHEMA)
-        gaps += [GAP_AFTER_VERSION] * (len(own) - 1)
-        before = group_of(schema.name)
-    return np.cumsum(np.array(gaps, np.float64))
-
-
-def _per_group(kept: Sequence[tuple[Schema, Sequence[Version]]]) -> list[int]:
-    return [sum(len(own) for _, own in pairs) for _, pairs in groupby(kept, key=lambda p: group_of(p[0].name))]
-
-
-def _joined(
-    first: Ints, last: Ints, begin: Floats, widths: Ints, counts: Sequence[int], names: Sequence[str], ids: list[int]
-) -> Spans:
-    """Join runs of versions to the items of a coarser level."""
-    ends = np.cumsum(np.array(counts, np.int64))
-    starts = ends - np.array(counts, np.int64)
-    if not len(ends):
-        return Spans(first, last, begin, begin, (), np.array([], np.int64))
-    return Spans(
-        first[starts],
-        last[ends - 1],
-        begin[starts],
-        (begin + widths)[ends - 1],
-        tuple(names),
-        np.array(ids, np.int64),
-    )
+def _firsts(numbers: Ints) -> Ints:
+    """Return where every run of an ascending array begins, and its length."""
+    if not len(numbers):
+        return np.zeros(1, np.int32)
+    changes = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    return np.concatenate([[0], changes, [len(numbers)]]).astype(np.int32)

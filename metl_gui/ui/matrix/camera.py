@@ -95,12 +95,8 @@ def looking_at(frame: Frame, box: tuple[float, float, float, float]) -> Camera:
 
 
 def level_at(axis: Axis, scale: float) -> Level | None:
-    """Return the finest level whose median item is large enough to draw, ``None`` when there is none.
-
-    One group alone says nothing, so it is no level.
-    """
-    levels = Level if len(axis.spans(Level.GROUP)) > 1 else (Level.ATTRIBUTE, Level.VERSION, Level.SCHEMA)
-    return next((level for level in levels if axis.spans(level).median_length * scale >= LEAST_ITEM_PX), None)
+    """Return the finest level whose median item is large enough to draw, ``None`` when there is none."""
+    return next((level for level in axis.levels if axis.spans(level).median_length * scale >= LEAST_ITEM_PX), None)
 
 
 def _held(place: float, length: float, pixels: float, scale: float) -> float:

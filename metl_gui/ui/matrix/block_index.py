@@ -1,0 +1,184 @@
+"""The blocks of the matrix by their place on the plane, over the columns of the matrix and what was edited since.
+
+Order: sorted by (column version, row version), and by (row version, column version).
+Cost: 24 bytes a block; a rectangle costs one search for each version on its shorter side and what lies in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.matrix import STATUSES, DpmBase
+from metl_gui.ui.matrix.axis import Axis
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints, search
+
+WAITS = STATUSES.index(Status.NEEDS_REVIEW)
+UNCONFIRMED = STATUSES.index(Status.UNCONFIRMED)
+
+
+class BlockTile(NamedTuple):
+    """One block as it is drawn: where it is, and what it counts."""
+
+    x: int
+    y: int
+    elements: int
+    room: int
+    flagged: int
+    status: Status
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks that are not plain null blocks.
+
+    Shape: one entry a block. Order: by (x, y).
+
+    Args:
+        x, y: versions of the axes.
+        elements: how many are 1.
+        room: the most that can be, min(columns, rows); 0 for null blocks.
+        flagged: elements whose types differ.
+        status: place in ``core.matrix.STATUSES``.
+        row: row in the base of the matrix, -1 for edited blocks.
+    """
+
+    x: Ints
+    y: Ints
+    elements: Ints
+    room: Ints
+    flagged: Ints
+    status: Ints
+    row: Ints
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __iter__(self) -> Iterator[BlockTile]:
+        columns = (self.x, self.y, self.elements, self.room, self.flagged)
+        statuses = [STATUSES[code] for code in self.status.tolist()]
+        return map(BlockTile, *(column.tolist() for column in columns), statuses)
+
+    def part(self, chosen: Ints) -> Blocks:
+        """Return some of the blocks."""
+        return Blocks(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+    def joined(self, other: Blocks) -> Blocks:
+        """Return both, sorted."""
+        if not len(other):
+            return self
+        names = self.__dataclass_fields__
+        both = Blocks(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return both.part(np.lexsort((both.y, both.x)))
+
+
+def no_blocks() -> Blocks:
+    """Return nothing."""
+    return Blocks(*(np.zeros(0, np.int64) for _ in Blocks.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockIndex:
+    """The blocks of the base that lie on the plane.
+
+    Shape: ``key`` (x * height + y) and ``row`` (of the base) have one entry a block, sorted by key; ``turned_key``
+    (y * width + x) is sorted too, ``turned`` leads from it to the first order. ``flagged``, where not ``None``, counts
+    the elements of a block whose types differ; ``shown`` those that are on the axes, ``None`` where all are.
+    """
+
+    base: DpmBase
+    columns: Axis
+    rows: Axis
+    key: Ints
+    row: Ints
+    turned_key: Ints
+    turned: Ints
+    flagged: Ints | None = None
+    shown: Ints | None = None
+
+    @property
+    def height(self) -> int:
+        """What x is multiplied by in a key."""
+        return max(len(self.rows.version_spans), 1)
+
+    @property
+    def width(self) -> int:
+        """What y is multiplied by in a turned key."""
+        return max(len(self.columns.version_spans), 1)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of the index, without the base."""
+        arrays = (self.key, self.row, self.turned_key, self.turned, self.flagged, self.shown)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def within(self, xs: range, ys: range) -> Ints:
+        """Return the places in the index of the blocks of a rectangle of versions, ascending."""
+        xs, ys = _cut(xs, self.width), _cut(ys, self.height)
+        if not xs or not ys or not len(self.key):
+            return np.zeros(0, np.int64)
+        if len(ys) == self.height:
+            low, high = search(self.key, np.array([xs.start, xs.stop]) * self.height).tolist()
+            return np.arange(low, high)
+        if len(xs) <= len(ys):
+            return _hits(self.key, xs, ys, self.height)
+        return np.sort(self.turned[_hits(self.turned_key, ys, xs, self.width)])
+
+    def find(self, x: int, y: int) -> int:
+        """Return the place in the index of one block, -1 when there is none."""
+        key = x * self.height + y
+        at = int(search(self.key, key))
+        return at if at < len(self.key) and int(self.key[at]) == key else -1
+
+    def blocks(self, places: Ints) -> Blocks:
+        """Return what is drawn of blocks of the index."""
+        key, row, base = self.key[places], self.row[places].astype(np.int64), self.base
+        x, y = key // self.height, key % self.height
+        elements = self.shown[places] if self.shown is not None else base.start[row + 1] - base.start[row]
+        flagged = self.flagged[places] if self.flagged is not None else np.zeros(len(places), np.int64)
+        room = np.where(elements > 0, room_of(self.columns, self.rows, x, y), 0)
+        return Blocks(x, y, elements, room, flagged, base.status[row], row)
+
+
+def room_of(columns: Axis, rows: Axis, x: Ints, y: Ints) -> Ints:
+    """Return the most elements that blocks can hold: min(columns, rows)."""
+    wide, tall = columns.version_spans.bounds, rows.version_spans.bounds
+    return np.minimum(wide[x + 1] - wide[x], tall[y + 1] - tall[y])
+
+
+def index_of(base: DpmBase, columns: Axis, rows: Axis) -> BlockIndex:
+    """Sort the blocks of a base by their places.
+
+    Cost: a search and two sorts of all blocks.
+    """
+    x, y = columns.version_items(base.version), rows.version_items(base.entity_version)
+    row = np.flatnonzero((x != NOWHERE) & (y != NOWHERE)).astype(np.int32)
+    x, y = x[row].astype(np.int64), y[row].astype(np.int64)
+    key = x * max(len(rows.version_spans), 1) + y
+    order = np.argsort(key, kind="stable")
+    turned_key = (y * max(len(columns.version_spans), 1) + x)[order]
+    turned = np.argsort(turned_key, kind="stable")
+    return BlockIndex(base, columns, rows, key[order], row[order], turned_key[turned], turned.astype(np.int32))
+
+
+def _cut(items: range, count: int) -> range:
+    return range(max(items.start, 0), min(items.stop, count))
+
+
+def _hits(keys: Ints, outer: range, inner: range, size: int) -> Ints:
+    """Return the places of the keys whose outer and inner parts lie in two ranges."""
+    at = np.arange(outer.start, outer.stop, dtype=np.int64) * size
+    low, high = search(keys, at + inner.start), search(keys, at + inner.stop)
+    return spread(low, high)
+
+
+def spread(low: Ints, high: Ints) -> Ints:
+    """Return all numbers of half-open ranges, one range after the other."""
+    counts = high - low
+    total = int(counts.sum())
+    ends = np.cumsum(counts)
+    return np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)

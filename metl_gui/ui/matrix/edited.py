@@ -1,0 +1,94 @@
+"""What was edited since the index of blocks was made: the new facts of the blocks, and the facts that they replace.
+
+Cost: some fifty bytes an edited block; an edit copies these columns, which are as small as the document's overlay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metl_gui.ui.matrix.block_index import Blocks
+from metl_gui.ui.matrix.nodes import Ints, search
+
+
+class Facts(NamedTuple):
+    """What is drawn of one block; a block that is not there has status -1."""
+
+    elements: int = 0
+    room: int = 0
+    flagged: int = 0
+    status: int = -1
+
+
+NOTHING = Facts()
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """Edited blocks.
+
+    Shape: ``key`` int64, sorted (see ``BlockIndex``); ``now`` and ``before`` have a row for each, with the columns of
+    ``Facts``.
+    """
+
+    key: Ints
+    now: Ints
+    before: Ints
+
+    @classmethod
+    def none(cls) -> Edited:
+        """Return nothing edited."""
+        return cls(np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros((0, 4), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of the columns."""
+        return self.key.nbytes + self.now.nbytes + self.before.nbytes
+
+    def holds(self, keys: Ints) -> npt.NDArray[np.bool_]:
+        """Say which keys were edited."""
+        if not len(self.key):
+            return np.zeros(len(keys), np.bool_)
+        at = np.minimum(search(self.key, keys), len(self.key) - 1)
+        return self.key[at] == keys
+
+    def within(self, xs: range, ys: range, height: int) -> Ints:
+        """Return the places of the edited blocks of a rectangle of versions."""
+        low, high = search(self.key, np.array([max(xs.start, 0), max(xs.stop, 0)]) * height).tolist()
+        y = self.key[low:high] % height
+        return np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low
+
+    def blocks(self, places: Ints, height: int, before: bool = False) -> Blocks:
+        """Return what is drawn of edited blocks now, or was before; those that are not there left out."""
+        facts = (self.before if before else self.now)[places]
+        there = facts[:, 3] >= 0
+        key, facts = self.key[places][there], facts[there]
+        row = np.full(len(key), -1, np.int64)
+        return Blocks(key // height, key % height, facts[:, 0], facts[:, 1], facts[:, 2], facts[:, 3], row)
+
+    def with_blocks(self, changed: Mapping[int, tuple[Facts, Facts]]) -> Edited:
+        """Return the columns with other facts of some blocks.
+
+        Args:
+            changed: key -> facts of the index, which count only the first time, and facts now.
+        """
+        keys = np.array(sorted(changed), np.int64)
+        facts = np.array([changed[key] for key in keys.tolist()], np.int64).reshape(-1, 2, 4)
+        known = self.holds(keys)
+        now = self.now.copy()
+        now[search(self.key, keys[known])] = facts[known, 1]
+        fresh = np.flatnonzero(~known)
+        at = search(self.key, keys[fresh])
+        return Edited(
+            np.insert(self.key, at, keys[fresh]),
+            np.insert(now, at, facts[fresh, 1], axis=0),
+            np.insert(self.before, at, facts[fresh, 0], axis=0),
+        )

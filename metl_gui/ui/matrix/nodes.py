@@ -1,0 +1,185 @@
+"""What the columns of a tree say of many versions and attributes at once.
+
+A version is named by its row: 0 and above in the tree's base, ``~row`` (below 0) in a second base made of the few
+versions that were edited since. Cost: of a question, what is asked, and a search in sorted ids for each attribute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.trees import Tree, TreeBase, base_of
+
+Ints: TypeAlias = NDArray[np.signedinteger[Any]]
+
+NOWHERE = -(2**31)
+"""The row of a version that is not there, and the place of an attribute that its version has not."""
+
+
+def search(ascending: Ints, values: Ints | int, side: Literal["left", "right"] = "left") -> Ints:
+    """Find values in a sorted array; of another type they would make numpy copy the whole array."""
+    return np.searchsorted(ascending, np.asarray(values).astype(ascending.dtype), side=side)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ids:
+    """Finds attributes of a base by id.
+
+    Shape: ``order`` has one entry an attribute, ``None`` where ids ascend, as they do unless versions were edited.
+    """
+
+    base: TreeBase
+    order: Ints | None
+
+    @classmethod
+    def of(cls, base: TreeBase) -> _Ids:
+        ascends = len(base.id) < 2 or bool((base.id[1:] > base.id[:-1]).all())
+        return cls(base, None if ascends else np.argsort(base.id, kind="stable").astype(np.int32))
+
+    def find(self, ids: Ints) -> Ints:
+        """Return the row of every attribute id, which must be there."""
+        own = self.base.id
+        if not len(own):
+            return np.zeros(len(ids), np.int64)
+        if self.order is not None:
+            at = np.searchsorted(own, ids.astype(own.dtype), sorter=self.order)
+            return self.order[np.minimum(at, len(own) - 1)].astype(np.int64)
+        if int(own[-1]) - int(own[0]) == len(own) - 1:
+            return np.clip(ids.astype(np.int64) - int(own[0]), 0, len(own) - 1)
+        return np.minimum(search(own, ids), len(own) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The versions and attributes of one tree at one state."""
+
+    tree: Tree
+    base: TreeBase
+    edited: TreeBase
+    removed: frozenset[int]
+    _ids: dict[bool, _Ids] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tree: Tree) -> Nodes:
+        """Take a tree apart; what was edited since its base was made is put into columns of its own."""
+        edited = list(tree.edited_versions())
+        removed = frozenset(id_ for id_, version in edited if version is None)
+        return cls(tree, tree.base, base_of((), [v for _, v in edited if v is not None]), removed)
+
+    def rows(self, version_ids: Ints) -> Ints:
+        """Return the row of every version, ``NOWHERE`` where the tree has none."""
+        found = _rows(self.base, version_ids)
+        if len(self.edited.version_id) or self.removed:
+            edited = _rows(self.edited, version_ids)
+            found = np.where(edited >= 0, ~edited, found)
+            gone = np.isin(version_ids, np.fromiter(self.removed, np.int64, len(self.removed)))
+            found[gone] = NOWHERE
+        return found.astype(np.int32)
+
+    def widths(self, rows: Ints) -> Ints:
+        """Return how many attributes every version has."""
+        return self._starts(rows, 1) - self._starts(rows, 0)
+
+    def places(self, rows: Ints, attribute_ids: Ints) -> Ints:
+        """Return where in its version every attribute stands, ``NOWHERE`` where the version has it not.
+
+        Shape: one version and one attribute for every entry.
+        """
+        old = rows >= 0
+        if old.all():
+            found = self._find(True).find(attribute_ids)
+            is_there = self.base.id[found] == attribute_ids if len(self.base.id) else np.zeros(len(rows), np.bool_)
+        else:
+            found, is_there = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_)
+            for part, is_base, base in ((old, True, self.base), (~old, False, self.edited)):
+                if part.any() and len(base.id):
+                    found[part] = self._find(is_base).find(attribute_ids[part])
+                    is_there[part] = base.id[found[part]] == attribute_ids[part]
+        start, stop = self._starts(rows, 0), self._starts(rows, 1)
+        is_there &= (found >= start) & (found < stop)
+        return np.where(is_there, found - start, NOWHERE)
+
+    def attribute_ids(self, row: int) -> Ints:
+        """Return the ids of the attributes of one version."""
+        base, at = self._at(row)
+        return base.id[int(base.start[at]) : int(base.start[at + 1])]
+
+    def attribute_id(self, row: int, place: int) -> int:
+        """Return the id of one attribute of a version."""
+        base, at = self._at(row)
+        return int(base.id[int(base.start[at]) + place])
+
+    def path(self, row: int, place: int) -> str:
+        """Return the path of one attribute of a version."""
+        base, at = self._at(row)
+        return base.texts[int(base.path[int(base.start[at]) + place])]
+
+    def label(self, row: int) -> str:
+        """Return the label of a version."""
+        base, at = self._at(row)
+        return base.facts[at].labels[0]
+
+    def kinds(self, rows: Ints, places: Ints) -> Ints:
+        """Return a number for the type of every attribute, an entry of ``kind_nodes``."""
+        at = self._starts(rows, 0) + places
+        old = rows >= 0
+        if old.all():
+            return self.base.type[at]
+        found = np.zeros(len(rows), np.int64)
+        found[old] = self.base.type[at[old]]
+        found[~old] = self.edited.type[at[~old]].astype(np.int64) + len(self.base.types)
+        return found
+
+    @cached_property
+    def kind_nodes(self) -> tuple[Attribute, ...]:
+        """An attribute of every type, for questions about types."""
+        types = (*self.base.types, *self.edited.types)
+        return tuple(Attribute(0, "", kind.type, 0, kind.logical, kind.scale) for kind in types)
+
+    def version(self, version_id: int) -> Version:
+        """Make the object of a version."""
+        return self.tree.version(version_id)
+
+    def find_attribute(self, attribute_id: int) -> tuple[int, int] | None:
+        """Return (version row, place) of an attribute, ``None`` when no version has it."""
+        for is_base, base in ((False, self.edited), (True, self.base)):
+            if not len(base.id):
+                continue
+            found = int(self._find(is_base).find(np.array([attribute_id], np.int64))[0])
+            if int(base.id[found]) == attribute_id:
+                at = int(search(base.start, found, "right")) - 1
+                row = at if is_base else ~at
+                if is_base and int(self.rows(base.version_id[at : at + 1])[0]) != at:
+                    continue  # what the base says of this version is out of date
+                return row, found - int(base.start[at])
+        return None
+
+    def _find(self, is_base: bool) -> _Ids:
+        if is_base not in self._ids:
+            self._ids[is_base] = _Ids.of(self.base if is_base else self.edited)
+        return self._ids[is_base]
+
+    def _at(self, row: int) -> tuple[TreeBase, int]:
+        return (self.base, row) if row >= 0 else (self.edited, ~row)
+
+    def _starts(self, rows: Ints, later: int) -> Ints:
+        old = rows >= 0
+        if old.all():
+            return self.base.start[rows.astype(np.int64) + later]
+        found = np.zeros(len(rows), np.int64)
+        found[old] = self.base.start[rows[old].astype(np.int64) + later]
+        found[~old] = self.edited.start[(~rows[~old]).astype(np.int64) + later]
+        return found
+
+
+def _rows(base: TreeBase, version_ids: Ints) -> Ints:
+    if not len(base.version_id):
+        return np.full(len(version_ids), NOWHERE, np.int64)
+    found = np.minimum(search(base.version_id, version_ids), len(base.version_id) - 1)
+    return np.where(base.version_id[found] == version_ids, found, NOWHERE)

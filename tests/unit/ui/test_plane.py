@@ -1,0 +1,144 @@
+"""The columns of the plane against one worked out attribute by attribute, over random documents and edits."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit, Stamp, perform
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.nodes import Side
+from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
+from tests.qt.random_documents import some_document
+from tests.unit.ui.naive_plane import Column, Plane
+
+SEEDS = range(6)
+PAIRS = [(x, y) for x in Level for y in Level]
+
+
+def some_edit(document: Document, rng: random.Random) -> Edit:
+    """Return an edit that sets or clears some elements of a random block."""
+    version = rng.choice(list(document.extraction.all_versions()))
+    entity = rng.choice(document.cdm.schemas())
+    target = document.cdm.version(entity.version_ids[-1])
+    block = document.matrix.block(version.id, target.id)
+    elements = block.elements if block is not None else ()
+    zeros = tuple(e for e in elements if rng.random() < 0.5)
+    kept = set(elements) - set(zeros)
+    free_p = [a.id for a in version.attributes if a.id not in {e.p for e in kept}]
+    free_q = [a.id for a in target.attributes if a.id not in {e.q for e in kept}]
+    rng.shuffle(free_p)
+    rng.shuffle(free_q)
+    pairs = [Element(q, p) for q, p in zip(free_q, free_p, strict=False) if rng.random() < 0.3]
+    return SetElements((version.id, target.id), tuple(pairs), tuple(set(zeros) - set(pairs)))
+
+
+def edited(document: Document, rng: random.Random, times: int) -> Document:
+    for _ in range(times):
+        document = perform(document, some_edit(document, rng), Stamp("Bo", 1_800_000_000_000)).after
+    return document
+
+
+def documents(seed: int) -> list[Document]:
+    """Return a document in four forms: as edited, with a version gone, merged, and merged and edited again."""
+    rng = random.Random(seed)
+    document = some_document(seed)
+    gone = rng.choice(list(document.extraction.all_versions()))
+    smaller = perform(document, RemoveVersion(Side.EXTRACTION, gone.id)).after
+    return [document, smaller, document.merged(), edited(smaller.merged(), rng, 8)]
+
+
+def agrees(axis: Axis, expected: list[Column]) -> None:
+    assert len(axis.runs) == len(expected)
+    for at, column in enumerate(expected):
+        assert axis.begin(at) == pytest.approx(column.begin)
+        assert axis.attribute_id(at) == column.attribute.id
+        assert axis.name(Level.ATTRIBUTE, at) == column.attribute.path
+        assert axis.position_of(column.version.id, column.attribute.id) == at
+        assert axis.position_of_attribute(column.attribute.id) == at
+        for level in Level:
+            assert axis.parent(Level.ATTRIBUTE, at, level) == column.items[level] == axis.spans(level).item_of(at)
+        version = column.items[Level.VERSION]
+        assert axis.version_id(version) == column.version.id
+        assert axis.name(Level.VERSION, version) == column.version.label
+        assert axis.schema_of(version) == column.schema.id
+        assert axis.name(Level.SCHEMA, column.items[Level.SCHEMA]) == column.schema.name
+
+
+def everything(content: Content, level: Level) -> tuple[range, range]:
+    return range(len(content.columns.spans(level))), range(len(content.rows.spans(level)))
+
+
+def some_range(count: int, rng: random.Random) -> range:
+    ends = sorted((rng.randint(-2, count + 2), rng.randint(-2, count + 2)))
+    return range(*ends)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_positions_names_and_places_are_those_of_the_trees(seed: int) -> None:
+    for document in documents(seed):
+        content, plane = content_of(document), Plane.of(document)
+        agrees(content.columns, plane.columns)
+        agrees(content.rows, plane.rows)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_elements_of_any_rectangle_are_those_of_the_matrix(seed: int) -> None:
+    rng = random.Random(seed)
+    for document in documents(seed):
+        content, expected = content_of(document), Plane.of(document).elements()
+        assert list(content.elements_within(*everything(content, Level.ATTRIBUTE))) == expected
+        for _ in range(20):
+            columns, rows = (some_range(len(each), rng) for each in everything(content, Level.ATTRIBUTE))
+            inside = [e for e in expected if e[0] in columns and e[1] in rows]
+            assert list(content.elements_within(columns, rows)) == inside
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_numbers_of_any_rectangle_of_tiles_are_those_counted_one_by_one(seed: int) -> None:
+    rng = random.Random(seed)
+    for document in documents(seed):
+        content, plane = content_of(document), Plane.of(document)
+        for level_x, level_y in PAIRS:
+            expected = plane.tiles(level_x, level_y)
+            xs, ys = range(len(content.columns.spans(level_x))), range(len(content.rows.spans(level_y)))
+            assert list(content.counts(level_x, level_y).within(xs, ys)) == expected
+            columns, rows = some_range(len(xs), rng), some_range(len(ys), rng)
+            inside = [tile for tile in expected if tile.x in columns and tile.y in rows]
+            assert list(content.counts(level_x, level_y).within(columns, rows)) == inside
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_laying_out_edit_by_edit_shows_what_laying_out_everything_shows(seed: int) -> None:
+    rng = random.Random(seed)
+    document = some_document(seed).merged()
+    content = content_of(document)
+    for step in range(30):
+        transition = perform(document, some_edit(document, rng), Stamp("Bo", 1_800_000_000_000 + step))
+        document = transition.after
+        content = content_after(content, document, [change.key for change in transition.change.blocks])
+        plane = Plane.of(document)
+        assert list(content.elements_within(*everything(content, Level.ATTRIBUTE))) == plane.elements()
+        for pair in ((Level.VERSION, Level.VERSION), (Level.SCHEMA, Level.SCHEMA), (Level.GROUP, Level.OUTER_GROUP)):
+            xs, ys = range(len(content.columns.spans(pair[0]))), range(len(content.rows.spans(pair[1])))
+            assert list(content.counts(*pair).within(xs, ys)) == plane.tiles(*pair)
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_a_stretch_of_the_axis_holds_the_items_that_touch_it(side: Side) -> None:
+    axis, rng = axis_of(content_of(some_document(3)), side), random.Random(3)
+    for level in Level:
+        spans = axis.spans(level)
+        items = range(len(spans))
+        begins, ends = spans.begins(items), spans.ends(items)
+        for _ in range(100):
+            low, high = sorted((rng.uniform(-3, axis.length + 3), rng.uniform(-3, axis.length + 3)))
+            assert list(spans.within(low, high)) == np.flatnonzero((ends > low) & (begins < high)).tolist()
+            touched = np.flatnonzero((begins <= low) & (low < ends)).tolist()
+            assert spans.at(low) == (touched[0] if touched else None)

@@ -13,6 +13,28 @@ from typing import TypeAlias
 KeyPaths: TypeAlias = tuple[str, ...] | None
 """Key paths in key order; ``()`` means "has no key", ``None`` means "not known"."""
 
+TYPES = (
+    "string",
+    "boolean",
+    "integer",
+    "number",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float",
+    "double",
+    "bytes",
+    "array",
+    "map",
+    "struct",
+    "union",
+    "any",
+    "null",
+    "unknown",
+)
+"""The plain types, those that people want first in front."""
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeDeclaration:
@@ -20,8 +42,7 @@ class AttributeDeclaration:
 
     Args:
         path: dotted path, escaped (see ``core.paths``).
-        type: the plain type: ``int8 int16 int32 int64 integer float double number boolean string bytes array map
-            struct union any null unknown``.
+        type: the plain type, one of ``TYPES``.
         logical: logical type name (``io.debezium.time.Date``, ``date-time``), empty when there is none.
         scale: decimal scale where the logical type has one.
         optional: whether null or absence is allowed.

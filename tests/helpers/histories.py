@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.declarations import AttributeDeclaration
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
@@ -27,7 +30,7 @@ NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
 DECISIONS = ("confirm", "accept", "rename", "retire", "later")
 LINEAGES = ("join", "join", "split")
 EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "ask", "key", "group")
-KINDS = (*EDITS, *DECISIONS, *LINEAGES)
+KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create")
 
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
@@ -72,6 +75,8 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "ask": _ask,
         "key": _key,
         "group": _group,
+        "change": _change,
+        "create": _create,
         "join": _join,
         "split": _split,
     }
@@ -191,6 +196,30 @@ def _split(world: World, _: str, random: Random) -> Edit | None:
         again += [leaf] if lineage in seen else []
         seen.add(lineage)
     return SplitLineage(side, random.choice(again or leaves)) if leaves else None
+
+
+def _change(world: World, _: str, random: Random) -> Edit | None:
+    """A new version of an entity by hand: attributes go, come, get another name, type or documentation."""
+    entities = world.document.cdm.schemas()
+    if not entities:
+        return None
+    entity = random.choice(entities)
+    newest = world.document.cdm.newest(entity.id)
+    assert newest is not None
+    kept = [a for a in declared(newest) if random.random() < 0.8]
+    for at in range(len(kept)):
+        if random.random() < 0.3:
+            path, type_ = random.choice((kept[at].path, random.choice(PATHS))), random.choice(TYPES)
+            kept[at] = replace(kept[at], path=path, type=type_, doc=random.choice(("", "why")))
+    kept += [AttributeDeclaration(random.choice(PATHS), "string")] if random.random() < 0.4 else []
+    return ChangeEntity(entity.id, tuple(kept))
+
+
+def _create(world: World, _: str, random: Random) -> Edit | None:
+    entities, leaves = world.document.cdm.schemas(), _leaves(world, Side.EXTRACTION, random)
+    if not entities or not leaves:
+        return None
+    return CreateAndMap(random.choice(entities).id, (random.choice(leaves),), random.choice(("", "fee")))
 
 
 def _leaves(world: World, side: Side, random: Random) -> list[Leaf]:

@@ -9,6 +9,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.names import label_order
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees import TreeView
 from metl_gui.core.update import carry_to_entity_version, carry_to_schema_version
 from metl_gui.errors import EditError
 
@@ -30,7 +31,7 @@ class AddVersion:
         """Say what is added."""
         schema = document.tree(self.side).named(self.declaration.name)
         name = schema.name if schema else self.declaration.name
-        return f"Add {name} version {self.declaration.label or _next_label(document, self.side, schema)}"
+        return f"Add {name} version {self.declaration.label or _label_of(document, self.side, schema)}"
 
     def apply(self, draft: Draft) -> None:
         """Add the nodes and fill the new blocks.
@@ -40,12 +41,12 @@ class AddVersion:
         """
         tree = draft.tree(self.side)
         schema = tree.named(self.declaration.name)
-        label = self.declaration.label or _next_label(draft, self.side, schema)
+        label = self.declaration.label or _label_of(draft, self.side, schema)
         _check(draft, self.side, schema, self.declaration, label)
         if schema is None:
             schema = Schema(draft.new_schema_id(self.side), self.declaration.name, ())
         schema = _with_aliases(draft, self.side, schema, self.declaration)
-        place = _place(draft, self.side, schema, label)
+        place = place_of(tree, schema, label)
         version = _make_version(draft, self.side, schema, place, self.declaration, label)
         ids = (*schema.version_ids[:place], version.id, *schema.version_ids[place:])
         schema = replace(schema, version_ids=ids)
@@ -156,12 +157,24 @@ def _two_meanings(name: str, label: str) -> EditError:
     )
 
 
-def _next_label(reader: Draft | Document, side: Side, schema: Schema | None) -> str:
-    if schema is None:
-        return "1"
-    labels = (label for version in reader.tree(side).versions(schema.id) for label in version.labels)
+def next_label(tree: TreeView, schema: Schema) -> str:
+    """Choose the label of a version that has none: the next whole number."""
+    labels = (label for version in tree.versions(schema.id) for label in version.labels)
     numbers = [int(label) for label in labels if label.isdecimal()]
     return str(max(numbers, default=len(schema.version_ids)) + 1)
+
+
+def place_of(tree: TreeView, schema: Schema, label: str) -> int:
+    """Find the place of a version by its label: in order where all labels have one, else the last."""
+    own = label_order(label)
+    orders = [label_order(tree.version(id_).label) for id_ in schema.version_ids]
+    if any(is_unordered for is_unordered, *_ in (own, *orders)):
+        return len(orders)
+    return sum(1 for order in orders if order <= own)
+
+
+def _label_of(reader: Draft | Document, side: Side, schema: Schema | None) -> str:
+    return "1" if schema is None else next_label(reader.tree(side), schema)
 
 
 def _with_aliases(draft: Draft, side: Side, schema: Schema, declaration: VersionDeclaration) -> Schema:
@@ -169,14 +182,6 @@ def _with_aliases(draft: Draft, side: Side, schema: Schema, declaration: Version
     names = [name for name in (declaration.name, *declaration.aliases) if name not in schema.names]
     fresh = tuple(name for name in dict.fromkeys(names) if tree.named(name) in (None, schema))
     return replace(schema, aliases=schema.aliases + fresh) if fresh else schema
-
-
-def _place(draft: Draft, side: Side, schema: Schema, label: str) -> int:
-    own = label_order(label)
-    orders = [label_order(draft.tree(side).version(id_).label) for id_ in schema.version_ids]
-    if any(is_unordered for is_unordered, *_ in (own, *orders)):
-        return len(orders)
-    return sum(1 for order in orders if order <= own)
 
 
 def _make_version(

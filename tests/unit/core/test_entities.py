@@ -1,0 +1,245 @@
+"""The canonical data model by hand: new entities, new versions, attributes made by mapping, and their preview."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.draft import Transition
+from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
+from metl_gui.core.edits.lineages import Leaf
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.effects import effects, preview
+from metl_gui.core.nodes import Side, Version
+from metl_gui.core.review import review_items
+from metl_gui.core.type_names import CHOICES, read_type, type_name
+from metl_gui.errors import EditError
+from tests.helpers.world import World
+from tests.unit.core.test_lineages import not_same, same
+from tests.unit.core.test_rules import content_of
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.schema("s", "1", "amount", "ref", "note")
+    world.schema("s", "2", "amount", "ref", "note", "fee:int64")
+    world.entity("be", "1", "value", "id")
+    world.map("s@1:be@1", value="amount", id="ref")
+    world.map("s@2:be@1", value="amount", id="ref")
+    return world
+
+
+def newest(world: World, name: str = "be") -> Version:
+    entity = world.document.cdm.named(name)
+    assert entity is not None
+    found = world.document.cdm.newest(entity.id)
+    assert found is not None
+    return found
+
+
+def change(world: World, *attributes: AttributeDeclaration, label: str | None = None) -> ChangeEntity:
+    return ChangeEntity(newest(world).schema_id, attributes, label)
+
+
+def named(world: World, path: str, label: str = "2") -> Leaf:
+    version = world.version(Side.EXTRACTION, "s", label)
+    attribute = version.at_path(path)
+    assert attribute is not None
+    return Leaf(version.id, attribute.id)
+
+
+def test_a_new_version_collects_all_changes_and_carries_the_blocks_in_one_state(world: World) -> None:
+    value, id_ = declared(newest(world))
+    transition = world.do(
+        change(world, replace(value, path="amount", type="number"), id_, AttributeDeclaration("x", "string"))
+    )
+    assert newest(world).label == "2"
+    assert world.pairs("s@1:be@2") == world.pairs("s@2:be@2") == {("amount", "amount"), ("id", "ref")}
+    assert transition.after.state == transition.before.state + 1
+    assert transition.title == ("New version 2 of be: add x; rename value to amount; change the type of amount")
+
+
+def test_removing_an_attribute_asks_for_its_elements(world: World) -> None:
+    world.do(change(world, declared(newest(world))[0]))
+    (item,) = review_items(world.document)
+    assert [loss.to_path for loss in item.losses] == ["id"]
+    assert item.chain == (world.key("s@2:be@2"),)
+
+
+def test_undoing_a_new_version_puts_the_old_blocks_back(world: World) -> None:
+    before = content_of(world.document)
+    world.undo(world.do(change(world, declared(newest(world))[0])))
+    assert content_of(world.document) == before
+
+
+def test_documentation_and_order_change_in_place(world: World) -> None:
+    value, id_ = declared(newest(world))
+    transition = world.do(change(world, id_, replace(value, doc="In euro")))
+    assert transition.title == "Describe be version 1"
+    assert [(a.path, a.doc) for a in newest(world).attributes] == [("id", ""), ("value", "In euro")]
+    assert transition.change.blocks == ()
+    assert world.pairs("s@1:be@1") == {("value", "amount"), ("id", "ref")}
+
+
+def test_an_attribute_that_takes_the_name_of_a_removed_one_keeps_its_own_lineage(world: World) -> None:
+    id_ = declared(newest(world))[1]
+    world.do(change(world, replace(id_, path="value")))
+    assert world.pairs("s@1:be@2") == {("value", "ref")}
+
+
+def test_the_key_follows_a_renamed_attribute(world: World) -> None:
+    from metl_gui.core.edits.keys import NoteKey
+
+    world.do(NoteKey(Side.CDM, newest(world).id, ("id",)))
+    value, id_ = declared(newest(world))
+    world.do(change(world, value, replace(id_, path="payment_id")))
+    assert newest(world).key == ("payment_id",)
+    world.do(change(world, declared(newest(world))[0]))
+    assert newest(world).key is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ((), "be would have no attributes"),
+        ((AttributeDeclaration("a", "string"), AttributeDeclaration("a", "int32")), "be names a twice"),
+        ((AttributeDeclaration("a", "text"),), "a cannot be of type 'text'"),
+        ((AttributeDeclaration("", "string"),), "'' is no path"),
+        ((AttributeDeclaration("a..b", "string"),), "'a..b' is no path"),
+        ((AttributeDeclaration("a\\b", "string"),), "is no path"),
+        ((AttributeDeclaration(" a", "string"),), "' a' is no path"),
+        ((AttributeDeclaration("a\n", "string"),), "is no path"),
+        (
+            (AttributeDeclaration("a", "string"), AttributeDeclaration("a.b", "string")),
+            "a is a value of be and cannot hold a.b",
+        ),
+    ],
+)
+def test_what_cannot_be_a_version_is_refused_in_words(
+    world: World, attributes: tuple[AttributeDeclaration, ...], words: str
+) -> None:
+    with pytest.raises(EditError, match=words.replace(".", "\\.")):
+        world.do(change(world, *attributes))
+
+
+@pytest.mark.parametrize("name", ["", " be", "a@b", "a:b", "a\tb"])
+def test_what_block_names_could_not_be_written_with_is_no_name_of_an_entity(world: World, name: str) -> None:
+    with pytest.raises(EditError, match="name"):
+        world.do(AddEntity(name, (AttributeDeclaration("a", "string"),)))
+
+
+def test_an_entity_that_is_there_is_not_added_again(world: World) -> None:
+    with pytest.raises(EditError, match="There is an entity be already"):
+        world.do(AddEntity("be", (AttributeDeclaration("a", "string"),)))
+
+
+def test_a_new_entity_begins_with_its_first_version(world: World) -> None:
+    world.do(AddEntity("fee", (AttributeDeclaration("a", "string", optional=False),)))
+    assert newest(world, "fee").label == "1"
+    assert not newest(world, "fee").attributes[0].optional
+
+
+def test_going_back_to_the_content_of_an_older_version_names_it(world: World) -> None:
+    before = declared(newest(world))
+    world.do(change(world, *before, AttributeDeclaration("x", "string")))
+    with pytest.raises(EditError, match="exactly these attributes in version 1"):
+        world.do(change(world, *before))
+
+
+def test_a_label_below_the_newest_one_is_refused(world: World) -> None:
+    with pytest.raises(EditError, match="Version 0 of be would not be the newest one"):
+        world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string"), label="0"))
+
+
+def test_labels_that_are_dates_are_followed_by_a_higher_number() -> None:
+    world = World()
+    world.entity("be", "2024-05-01", "a")
+    world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
+    assert newest(world).label == "2025"
+
+
+def test_an_attribute_is_created_and_mapped_in_one_step(world: World) -> None:
+    transition = world.do(CreateAndMap(newest(world).schema_id, (named(world, "fee"),)))
+    assert transition.title == "Create fee of be and map it"
+    assert world.pairs("s@2:be@2") == {("value", "amount"), ("id", "ref"), ("fee", "fee")}
+    assert world.pairs("s@1:be@2") == {("value", "amount"), ("id", "ref")}
+    created = newest(world).at_path("fee")
+    assert created is not None
+    assert (created.type, created.optional) == ("int64", True)
+    world.undo(transition)
+    assert newest(world).label == "1"
+    assert world.pairs("s@2:be@1") == {("value", "amount"), ("id", "ref")}
+
+
+def test_several_attributes_are_created_in_one_version(world: World) -> None:
+    world.do(CreateAndMap(newest(world).schema_id, (named(world, "fee"), named(world, "note"))))
+    assert newest(world).label == "2"
+    assert {("fee", "fee"), ("note", "note")} <= world.pairs("s@2:be@2")
+
+
+def test_an_attribute_that_the_entity_has_is_not_created_again(world: World) -> None:
+    with pytest.raises(EditError, match="be has an attribute id already"):
+        world.do(CreateAndMap(newest(world).schema_id, (named(world, "fee"),), "id"))
+
+
+def test_the_preview_says_what_a_new_version_loses_and_keeps(world: World) -> None:
+    before = world.document
+    found = preview(world.document, change(world, declared(newest(world))[0]))
+    assert world.document is before
+    assert [(e.lost, e.gained, e.kept, e.needs_review) for e in found] == [
+        ((("ref", "id"),), (), 1, True),
+        ((("ref", "id"),), (), 1, True),
+    ]
+    assert [e.came_from for e in found] == [world.key("s@1:be@1"), world.key("s@2:be@1")]
+
+
+def test_the_preview_of_a_lineage_names_what_parts_and_what_comes_back(world: World) -> None:
+    world.schema("s", "3", "amount", "ref", "note", "fee:int64", "more")
+    (effect,) = preview(world.document, not_same(world, "ref@3"))
+    assert (effect.key, effect.lost, effect.needs_review) == (world.key("s@3:be@1"), (("ref", "id"),), True)
+    world.do(not_same(world, "ref@3"))
+    (effect,) = preview(world.document, same(world, "ref@3", "ref@2"))
+    assert (effect.gained, effect.lost) == ((("ref", "id"),), ())
+
+
+def test_correcting_a_lineage_of_the_canonical_model_parts_nothing_else(world: World) -> None:
+    world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
+    found = preview(world.document, not_same(world, "id@2", "be", Side.CDM))
+    assert [(e.lost, e.gained, e.kept) for e in found] == [((("ref", "id"),), (), 1)] * 2
+
+
+def test_blocks_that_go_are_named_by_the_preview(world: World) -> None:
+    entity = newest(world).schema_id
+    world.do(SetSettings(Side.CDM, entity, (("policy", "parallel"),)))
+    world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
+    found = preview(world.document, SetSettings(Side.CDM, entity, (("policy", "newest"),)))
+    assert [(e.is_gone, len(e.lost)) for e in found] == [(True, 2), (True, 2)]
+
+
+def test_an_edit_of_the_record_alone_has_no_effect_to_name(world: World) -> None:
+    transition: Transition = world.do(change(world, *declared(newest(world))[::-1]))
+    assert effects(transition) == ()
+
+
+def test_changes_are_said_one_by_one(world: World) -> None:
+    value, id_ = declared(newest(world))
+    after = [replace(value, optional=False), replace(id_, type="int64"), AttributeDeclaration("x", "string")]
+    assert changed_words(newest(world), after) == ["add x", "make value required", "change the type of id"]
+    assert changed_words(newest(world), [AttributeDeclaration("id", "string")]) == ["remove value"]
+
+
+@pytest.mark.parametrize("text", [*CHOICES, "bytes/org.apache.kafka.connect.data.Decimal(2)", "string/email"])
+def test_a_type_is_read_as_it_is_written(text: str) -> None:
+    type_, logical, scale = read_type(text)
+    assert type_name(AttributeDeclaration("a", type_, logical, scale)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "text", "string/", "/date", "Decimal(2)", "string(x)", "a b", "date/x", "string//x/(2"]
+)
+def test_what_is_no_type_is_refused(text: str) -> None:
+    with pytest.raises(EditError, match="There is no type"):
+        read_type(text)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+import PySide6
+from PySide6.QtCore import qVersion
+from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog
 
 from metl_gui import __version__
 from metl_gui.core.edits.elements import SetElements
@@ -16,10 +19,13 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
-from metl_gui.ui.action_rooms import all_rows
+from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.key_sheet import sheet
+from metl_gui.ui.keys.dialog import KeysDialog
+from metl_gui.ui.keys.sheet import KeySheet
 from metl_gui.ui.naming import version_words
+from metl_gui.ui.palette.dialog import ask_what_to_do
+from metl_gui.ui.palette.entries import entries_of
 from metl_gui.workbench.exporting import ExportFormat, export
 from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
@@ -100,10 +106,11 @@ class Commands:
     def import_schemas(self, side: Side, sources: list[Path]) -> None:
         """Import files or folders of schemas and run the automated update."""
         workbench = self._project.workbench
+        aside = self._window.jobs.worker.call
         if workbench is not None:
             self._window.jobs.start(
                 "Importing schemas",
-                lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch),
+                lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside),
                 self._imported,
             )
 
@@ -187,18 +194,34 @@ class Commands:
         except UserError as error:
             asking.tell(error, self._window)
 
+    def show_palette(self) -> None:
+        """Ask what to do among everything that makes sense now, and do it."""
+        window = self._window
+        ask_what_to_do(
+            entries_of(window), window.settings.recent_actions, window, window.settings.remember_action
+        )
+
     def show_keys(self) -> None:
-        """Show the shortcut sheet."""
-        lines = []
-        for menu, rows in sheet(all_rows()):
-            lines.append(f"<h4>{menu}</h4><table cellspacing='4'>")
-            lines += [f"<tr><td width='150'><b>{keys}</b></td><td>{text}</td></tr>" for keys, text in rows]
-            lines.append("</table>")
-        asking.ask("Keys", "".join(lines), [("close", "Close")], self._window)
+        """Show the sheet of keys."""
+        show(KeySheet(self._window.actions_table.keymap, self._window))
+
+    def change_keys(self) -> None:
+        """Show the dialog in which actions get other keys."""
+        show(KeysDialog(self._window.actions_table.keymap, self._window))
+
+    def show_glossary(self, word: str = "") -> None:
+        """Show the words of the program, or one of them."""
+        show(Glossary(word, self._window))
 
     def show_about(self) -> None:
         """Say what this is."""
-        text = "Maps the schemas of many services to one canonical data model and runs the mapping on Spark."
+        text = (
+            "Maps the schemas of many services to one canonical data model, keeps the mapping when they change, "
+            "and runs it on Spark.\n\n"
+            f"Qt {qVersion()}, PySide {PySide6.__version__}, Python {platform.python_version()}.\n"
+            "Apache License 2.0. The idea is from “METL - a modern ETL pipeline with a dynamic mapping matrix” "
+            "(Haase, Röseler, Seidel, 2022)."
+        )
         self._say(f"METL Workbench {__version__}", text)
 
     def _open_by(self, title: str, task: Callable[[Watch], Workbench]) -> None:
@@ -256,3 +279,9 @@ class Commands:
     def _folder(self) -> str:
         workbench = self._project.workbench
         return str(workbench.path.parent if workbench is not None else Path.home())
+
+
+def show(dialog: QDialog) -> None:
+    """Show a dialog until it is closed."""
+    dialog.exec()
+    dialog.deleteLater()

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from metl_gui.errors import BugError, MetlError, RunCancelled
+from metl_gui.ui.worker import InlineWorker, Worker
 from metl_gui.workbench.progress import Progress, Watch
 
 LOGGER = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ def _nobody(_outcome: Outcome[Any]) -> None:
 
 
 class Jobs(QObject):
-    """Owns every thread of the window.
+    """Owns every thread of the window and its worker process.
 
     Signals:
         changed: the running ``Job`` to show, or ``None``.
@@ -99,6 +100,7 @@ class Jobs(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.worker = self._make_worker()
         self._running: dict[Job, threading.Thread | None] = {}
         self._done: dict[Job, Callable[[Outcome[Any]], None]] = {}
 
@@ -125,10 +127,15 @@ class Jobs(QObject):
     def stop(self, seconds: float = 10.0) -> None:
         """Cancel everything and wait until it has ended; nobody is told any more how it did."""
         self._done = dict.fromkeys(self._done, _nobody)
-        for job, thread in list(self._running.items()):
+        for job in self._running:
             job.cancel()
+        self.worker.stop()
+        for thread in list(self._running.values()):
             if thread is not None:
                 thread.join(seconds)
+
+    def _make_worker(self) -> Worker:
+        return Worker()
 
     def _begin(self, job: Job, task: Task[Any]) -> None:
         thread = threading.Thread(target=job.work, args=(task,), name=f"job: {job.title}", daemon=True)
@@ -149,6 +156,9 @@ class Jobs(QObject):
 
 class SynchronousJobs(Jobs):
     """The twin for tests: a task has ended when ``start`` returns."""
+
+    def _make_worker(self) -> Worker:
+        return InlineWorker()
 
     def _begin(self, job: Job, task: Task[Any]) -> None:
         self._running[job] = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from metl_gui.core.blocks import Verdict
@@ -27,7 +28,7 @@ from metl_gui.registry.formats import parse_format
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.row_inference import have_same_paths
 from metl_gui.workbench.documents import Written
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
 
@@ -101,6 +102,7 @@ def import_sources(
     format_name: str = "auto",
     door: Door = Door.COMMAND,
     watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
 ) -> ImportResult:
     """Read files, folders and patterns and add the versions in them.
 
@@ -111,14 +113,24 @@ def import_sources(
         format_name: how to read them; ``auto`` looks into each file.
         door: where the gesture was made.
         watch: progress and cancel; a cancelled import keeps what it added.
+        aside: where the reading is done; a window has a process for it.
 
     Raises:
         SchemaError: there is no such format.
         ProjectError: the project cannot be written.
     """
-    format_ = parse_format(format_name)
-    reading = folders.read(sources, format_, lambda path: watch.step(f"Reading {'/'.join(path.parts[-2:])}"))
+    reading = aside(partial(read_sources, tuple(sources), format_name), watch)
     return add_reading(workbench, side, reading, door, watch)
+
+
+def read_sources(sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED) -> Reading:
+    """Read files, folders and patterns; touches no project, so it can be done in another process.
+
+    Raises:
+        SchemaError: there is no such format.
+    """
+    format_ = parse_format(format_name)
+    return folders.read(sources, format_, lambda path: watch.step(f"Reading {'/'.join(path.parts[-2:])}"))
 
 
 def add_reading(

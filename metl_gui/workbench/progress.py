@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from metl_gui.errors import RunCancelled
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +63,15 @@ class Watch:
 
 UNWATCHED = Watch()
 """For callers that neither look nor stop."""
+
+
+class Aside(Protocol):
+    """Does a piece of work somewhere and waits for it."""
+
+    def __call__(self, task: Callable[[Watch], T], watch: Watch = ...) -> T:
+        """Do a task that touches no project and return what it returns."""
+
+
+def do_here(task: Callable[[Watch], T], watch: Watch = UNWATCHED) -> T:
+    """Do a task where it is called."""
+    return task(watch)

@@ -72,7 +72,8 @@ class Haystack:
     def rows_of(self, text: str) -> NDArray[np.intp]:
         """Rows of the texts that are this one but for case."""
         rows, at, size = self._hits(text)
-        return rows[(at == self.offsets[rows]) & (at + size == self.offsets[rows + 1])]
+        found: NDArray[np.intp] = rows[(at == self.offsets[rows]) & (at + size == self.offsets[rows + 1])]
+        return found
 
     def _hits(self, word: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
         """Return the texts a word stands in, where, and its length in bytes."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QModelIndex
-from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
@@ -13,13 +14,16 @@ from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.nodes import Side
+from metl_gui.core.query import parse
 from metl_gui.ui.document import Changed
 from metl_gui.ui.marks import MarkShape
 from metl_gui.ui.selection import Place
+from metl_gui.ui.trees import reading
 from metl_gui.ui.trees.facts import RowFacts
 from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
-from metl_gui.ui.trees.query import parse
+from metl_gui.ui.trees.node_ids import ROOT
 from metl_gui.ui.window import Window
 from tests.qt.random_documents import some_document
 
@@ -92,7 +96,7 @@ def test_children_are_made_only_when_they_are_asked_for() -> None:
     model = TreeModel(Side.EXTRACTION)
     model.show_document(some_document())
     assert model.rowCount() == 5
-    assert len(model._nodes) == 6
+    assert list(model._children) == [ROOT]
 
 
 def test_a_filter_keeps_the_parents_of_what_passes() -> None:
@@ -101,14 +105,6 @@ def test_a_filter_keeps_the_parents_of_what_passes() -> None:
     model.filter(parse("orders order"))
     assert rows(model)[:2] == ["payments", "orders"]
     assert "customers" not in rows(model)
-
-
-def test_the_search_box_names_the_prefix_it_does_not_know() -> None:
-    query = parse("iban is:green type:string is:unm")
-    assert query.unknown == ("is:green",)
-    assert query.words == ("iban",)
-    assert query.types == ("string",)
-    assert query.states == ("unmapped",)
 
 
 def test_only_unmapped_attributes_pass_is_unmapped() -> None:
@@ -152,3 +148,97 @@ def test_the_tree_names_how_many_elements_a_version_lost(window: Window) -> None
     version = window.project.value.extraction.version(key[0])
     lost = sum(len(b.open_losses) for b in window.project.value.matrix.column_set(version.id))
     assert facts(model.index_of(Place(version.schema_id, version.id))).pill == (f"{lost} lost", "review")
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("text", ["", "is:unmapped", "id", "changed:new"])
+def test_edits_change_a_filtered_tree_to_what_a_fresh_one_shows(text: str, side: Side) -> None:
+    """Sets elements, adds an entity version (its attributes change their parent) and undoes everything."""
+    document = some_document().merged()
+    model = TreeModel(side)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show_document(document)
+    model.filter(parse(text))
+    before = rows(model)
+    entity = document.cdm.schemas()[0]
+    newest = document.cdm.newest(entity.id)
+    assert newest is not None
+    paths = (*(AttributeDeclaration(a.path, a.type) for a in newest.attributes[1:]), AttributeDeclaration("x", "int64"))
+    blocks = [block for block in document.matrix.blocks() if len(block.elements) > 1][:3]
+    edits: list[Edit] = [SetElements(block.key, zeros=block.elements[:1]) for block in blocks]
+    edits += [AddVersion(Side.CDM, VersionDeclaration(entity.name, paths))]
+    done = []
+    for edit in edits:
+        transition = perform(document, edit)
+        keys = tuple(change.key for change in transition.change.blocks)
+        model.follow(Changed(document, transition.after, keys))
+        document = transition.after
+        done.append(transition)
+        assert rows(model) == _filtered_rows(document, side, text)
+    for transition in reversed(done):
+        undone = perform(document, Revert(transition.change, transition.title))
+        model.follow(Changed(document, undone.after, tuple(change.key for change in undone.change.blocks)))
+        document = undone.after
+        assert rows(model) == _filtered_rows(document, side, text)
+    assert rows(model) == before
+    del tester
+
+
+def _filtered_rows(document: Document, side: Side, text: str) -> list[str]:
+    model = TreeModel(side)
+    model.show_document(document)
+    model.filter(parse(text))
+    return rows(model)
+
+
+def test_a_large_tree_is_read_and_filtered_between_the_events_of_the_window(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = some_document()
+    expected = _filtered_rows(document, Side.EXTRACTION, "id")
+    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 1)
+    model = TreeModel(Side.EXTRACTION)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    with qtbot.waitSignal(model.filled):
+        model.show_document(document)
+        assert model.rowCount() == 0
+    assert model.rowCount() == 5
+    with qtbot.waitSignal(model.filled):
+        model.filter(parse("amount"))
+        model.filter(parse("id"))
+    assert rows(model) == expected
+    del tester
+
+
+def test_only_some_rows_are_opened_by_themselves() -> None:
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(some_document())
+    model.filter(parse("id"))
+    few, many = model.first_open(10), model.first_open(10_000)
+    assert len(few) < 10 < len(many)
+    assert [str(index.data()) for index in few] == [str(index.data()) for index in many[: len(few)]]
+
+
+def test_the_funnel_tells_the_matrix_what_passes_until_it_is_switched_off(window: Window) -> None:
+    panel = window.map.sources
+    told: list[FilterResult | None] = []
+    panel.narrowed.connect(told.append)
+    panel.filter_now("in:person")
+    assert not told
+    QTest.mouseClick(panel.funnel, Qt.MouseButton.LeftButton)
+    schema = window.project.value.extraction.named("fx.customers.person")
+    assert schema is not None
+    result = told[-1]
+    assert result is not None
+    assert result.schemas.tolist() == [schema.id]
+    assert result.versions.tolist() == sorted(schema.version_ids)
+    assert result.words == f"1 of {len(window.project.value.extraction.schemas())} schemas"
+    QTest.mouseClick(panel.funnel, Qt.MouseButton.LeftButton)
+    assert told[-1] is None
+
+
+def test_a_filter_leaves_the_selection_as_it_is(window: Window) -> None:
+    chosen = window.selection.current
+    window.map.sources.filter_now("no such attribute anywhere")
+    assert window.map.sources.model.rowCount() == 0
+    assert window.selection.current == chosen

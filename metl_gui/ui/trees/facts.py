@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
+from metl_gui.core.attribute_uses import AttributeUses
+from metl_gui.core.blocks import Block
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees import Tree
 from metl_gui.ui.marks import MarkShape
 
 
@@ -36,26 +39,15 @@ class VersionFacts:
 
     Args:
         mapped: ids of attributes with an element.
-        waiting: ids of attributes in a block that needs review.
         lost: ids of attributes that lost an element (CDM side).
         lost_count: how many lost elements wait in blocks of this version.
         new: ids of attributes that no earlier version had; none in the first version.
     """
 
     mapped: frozenset[int]
-    waiting: frozenset[int]
     lost: frozenset[int]
     lost_count: int
     new: frozenset[int]
-
-    def states_of(self, attribute: Attribute) -> frozenset[str]:
-        """Return the words of the search box that hold."""
-        states = {"mapped" if attribute.id in self.mapped else "unmapped"}
-        if attribute.id in self.waiting | self.lost:
-            states.add("review")
-        if attribute.id in self.new:
-            states.add("new")
-        return frozenset(states)
 
     def mark_of(self, attribute: Attribute) -> MarkShape:
         """Return the attribute's mark."""
@@ -66,34 +58,25 @@ class VersionFacts:
         return MarkShape.HOLLOW
 
 
-def version_facts(document: Document, side: Side, version: Version) -> VersionFacts:
-    """Read one version's facts off the matrix; costs what its blocks hold."""
-    is_source = side is Side.EXTRACTION
-    blocks = document.matrix.column_set(version.id) if is_source else document.matrix.row_set(version.id)
-    mapped = {element.p if is_source else element.q for block in blocks for element in block.elements}
+def version_facts(
+    tree: Tree, side: Side, version: Version, uses: AttributeUses, blocks: Iterable[Block]
+) -> VersionFacts:
+    """Read one version's facts off the counted matrix and its blocks that wait."""
     lost: set[int] = set()
     count = 0
     for block in blocks:
         for loss in block.open_losses:
             count += 1
-            end = version.of_lineage(loss.p_lineage if is_source else loss.q_lineage)
+            end = version.of_lineage(loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage)
             if end is not None:
                 lost.add(end.id)
-    waiting = {
-        element.p if is_source else element.q for block in blocks if block.open_losses for element in block.elements
-    }
+    ids = [attribute.id for attribute in version.attributes]
     return VersionFacts(
-        frozenset(mapped), frozenset(waiting), frozenset(lost), count, _new_attributes(document, side, version)
+        frozenset(id_ for id_ in ids if uses.mapped[id_]),
+        frozenset(lost),
+        count,
+        frozenset(attribute.id for attribute in tree.new_attributes(version)),
     )
-
-
-def _new_attributes(document: Document, side: Side, version: Version) -> frozenset[int]:
-    ids = document.tree(side).schema(version.schema_id).version_ids
-    earlier = ids[: ids.index(version.id)]
-    if not earlier:
-        return frozenset()
-    known = {a.lineage for id_ in earlier for a in document.tree(side).version(id_).attributes}
-    return frozenset(a.id for a in version.attributes if a.lineage not in known)
 
 
 def attribute_row(attribute: Attribute, facts: VersionFacts, side: Side, is_newest: bool) -> RowFacts:
@@ -125,3 +108,11 @@ def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) 
     if schema.aliases:
         tip += f"\nalso called {', '.join(schema.aliases)}"
     return RowFacts(name, detail, None, pill, is_strong=side is Side.CDM, tip=tip)
+
+
+def group_row(name: str, count: int, waiting: int, side: Side) -> RowFacts:
+    """Describe a group."""
+    nouns = ("schema", "schemas") if side is Side.EXTRACTION else ("entity", "entities")
+    pill = (f"{waiting:,}", "review") if waiting else ("", "plain")
+    detail = f"{count:,} {nouns[count != 1]}"
+    return RowFacts(name.rpartition(".")[2], detail, None, pill, is_strong=True, tip=name)

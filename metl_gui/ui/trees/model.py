@@ -1,117 +1,149 @@
-"""A tree as Qt sees it: a thin adapter over a frozen tree, with integer ids and children made when asked for."""
+"""A tree as Qt sees it: nodes known by the ids of the document, children as arrays, rows described when painted."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema, Side, Version
+from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.nodes import Side
+from metl_gui.core.query import Query
 from metl_gui.ui.document import Changed
 from metl_gui.ui.matrix.axis import group_of
 from metl_gui.ui.selection import Place
-from metl_gui.ui.trees.facts import RowFacts, VersionFacts, attribute_row, schema_row, version_facts, version_row
-from metl_gui.ui.trees.query import Query, passes
+from metl_gui.ui.steps import Steps
+from metl_gui.ui.trees.facts import RowFacts
+from metl_gui.ui.trees.node_ids import ROOT, NodeKind, id_of, kind_of, node_id, node_ids
+from metl_gui.ui.trees.reading import TreeReading
 
 FACTS_ROLE = int(Qt.ItemDataRole.UserRole)
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
-Key: TypeAlias = tuple[str, int | str]
-"""("group", prefix), ("schema", id), ("version", id) or ("attribute", id)."""
+Nodes: TypeAlias = NDArray[np.int64]
 
-_ROOT = 0
-
-
-@dataclass(slots=True)
-class _Node:
-    key: Key
-    parent: int
-    version: int = 0
-    children: list[int] | None = None
+_NONE = np.zeros(0, np.int64)
+_FIRST_LOOK = 4
 
 
 class TreeModel(QAbstractItemModel):
     """One of the two trees.
 
+    Signals:
+        filled: what is shown was made anew or grew: after opening, after a filter, and while a long filter goes on.
+
     Args:
         side: which one.
     """
 
+    filled = Signal()
+
     def __init__(self, side: Side, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.side = side
-        self._document = Document()
-        self._query = Query()
-        self._facts: dict[int, VersionFacts] = {}
-        self._passing: dict[int, bool] = {}
-        self._waiting: dict[int, int] = {}
-        self._nodes: dict[int, _Node] = {_ROOT: _Node(("root", 0), _ROOT)}
-        self._next = 1
+        self._text = ""
+        self._reading = TreeReading(side)
+        self._children: dict[int, Nodes] = {}
+        self._parents: dict[int, int] = {}
+        self._groups: dict[str, int] = {}
+        self._group_names: list[str] = []
+        self._looks = 0
+        self._steps = Steps(self)
+        self._steps.stepped.connect(self._look_between)
+        self._steps.ended.connect(self._fill)
+        self._is_prepared = True
 
     # what is shown
 
-    def show_document(self, document: Document) -> None:
-        """Show another project."""
-        self.beginResetModel()
-        self._take(document)
-        self._nodes = {_ROOT: _Node(("root", 0), _ROOT)}
-        self.endResetModel()
+    @property
+    def document(self) -> Document:
+        """The document that is shown."""
+        return self._reading.document
 
-    def filter(self, query: Query) -> None:
-        """Show only what passes, with everything above it."""
+    def show_document(self, document: Document) -> None:
+        """Show another project; a large one appears when it has been read, between two events."""
         self.beginResetModel()
-        self._query = query
-        self._passing = {}
-        self._nodes = {_ROOT: _Node(("root", 0), _ROOT)}
+        self._reading.take(document)
+        self._forget_all()
+        self._is_prepared = False
         self.endResetModel()
+        self._steps.start(self._reading.prepare(), self._reading.is_small)
+
+    def filter(self, query: Query, text: str = "") -> None:
+        """Show only what passes, with everything above it; a large tree fills step by step.
+
+        Args:
+            query: what is asked.
+            text: what stands in the box, for the banner of other views.
+        """
+        self._text = text
+        if not self._is_prepared:
+            self._reading.query = query
+            return
+        self._looks = 0
+        self._steps.start(self._reading.filter(query), self._reading.is_small or query.is_empty)
 
     def follow(self, changed: Changed) -> None:
         """Show the next state: rows come and go by difference, the others are looked at again."""
-        passing = self._passing
-        self._take(changed.after)
-        if changed.same_trees and changed.blocks is not None:
-            self._passing = passing  # only the schemas of edited blocks can pass another way than before
-            for key in changed.blocks:
-                version = changed.after.tree(self.side).find_version(key[0 if self.side is Side.EXTRACTION else 1])
-                if version is not None:
-                    passing.pop(version.schema_id, None)
-        self._follow_children(_ROOT)
-        for id_, node in list(self._nodes.items()):
-            if id_ in self._nodes and node.children:
-                parent = self._index(id_)
-                last = len(node.children) - 1
-                self.dataChanged.emit(self.index(0, 0, parent), self.index(last, 0, parent))
+        touched = self._reading.follow(changed) if self._is_prepared and not self._steps.is_busy else None
+        if touched is None:
+            self._take_anew(changed.after)
+            return
+        self._follow_children(ROOT, touched)
+        self._look_again(touched)
+
+    def passing(self) -> FilterResult | None:
+        """Return what passes the filter, ``None`` when everything does."""
+        return self._reading.passing(self._text)
 
     def place(self, index: Index) -> Place | None:
         """Return the node of a row, ``None`` for a group."""
-        node = self._nodes[self._id(index)]
-        kind, id_ = node.key
-        if kind == "schema":
-            return Place(int(id_))
-        if kind in ("version", "attribute"):
-            version = self._version(node.version)
-            return Place(version.schema_id, version.id, int(id_) if kind == "attribute" else None)
-        return None
+        node = self._id(index)
+        if node == ROOT or kind_of(node) is NodeKind.GROUP:
+            return None
+        kind, id_ = kind_of(node), id_of(node)
+        if kind is NodeKind.SCHEMA:
+            return Place(id_)
+        version = id_ if kind is NodeKind.VERSION else self._version_above(node)
+        schema = self._reading.tree.version(version).schema_id
+        return Place(schema, version, id_ if kind is NodeKind.ATTRIBUTE else None)
 
     def index_of(self, place: Place) -> QModelIndex:
         """Return the row of a node, the one nearest to it above when the filter hides it."""
-        found = _ROOT
-        for key in self._way_to(place):
-            child = next((c for c in self._children(found) if self._nodes[c].key == key), None)
-            if child is None:
+        found = QModelIndex()
+        for node in self._way_to(place):
+            row = _row_in(self._below(self._id(found)), node)
+            if row < 0:
                 break
-            found = child
-        return self._index(found)
+            found = self.index(row, 0, found)
+        return found
+
+    def first_open(self, most_rows: int, depth: int = 4) -> list[QModelIndex]:
+        """Return rows to open so that some of what they hold is seen, from the top, until enough rows would show.
+
+        Args:
+            most_rows: how many rows are enough.
+            depth: how many levels may be opened.
+        """
+        opened: list[QModelIndex] = []
+        waiting, rows = [(QModelIndex(), 0)], 0
+        while waiting and rows < most_rows:
+            parent, level = waiting.pop(0)
+            count = self.rowCount(parent)
+            rows += count
+            if parent.isValid():
+                opened.append(parent)
+            if level < depth:
+                inner = [self.index(row, 0, parent) for row in range(min(count, most_rows))]
+                waiting = [(index, level + 1) for index in inner if self.hasChildren(index)] + waiting
+        return opened
 
     @property
     def shown_count(self) -> tuple[int, int]:
         """How many schemas pass the filter, and how many there are."""
-        schemas = self._document.tree(self.side).schemas()
-        if self._query.is_empty:
-            return len(schemas), len(schemas)
-        return sum(1 for schema in schemas if self._schema_passes(schema)), len(schemas)
+        return self._reading.counts()
 
     # Qt's questions
 
@@ -119,20 +151,21 @@ class TreeModel(QAbstractItemModel):
         """Return a row's index."""
         if column != 0 or row < 0 or (parent.isValid() and parent.column() != 0):
             return QModelIndex()
-        children = self._children(self._id(parent))
-        return self.createIndex(row, 0, children[row]) if row < len(children) else QModelIndex()
+        above = self._id(parent)
+        children = self._below(above)
+        if row >= len(children):
+            return QModelIndex()
+        node = int(children[row])
+        self._parents[node] = above
+        return self.createIndex(row, 0, node)
 
     def parent(self, child: Index = QModelIndex()) -> Any:  # noqa: B008 - Qt overloads parent()
         """Return the row above."""
-        if not child.isValid():
-            return QModelIndex()
-        return self._index(self._nodes[self._id(child)].parent)
+        return self._index(self._parents.get(self._id(child), ROOT)) if child.isValid() else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count the rows below a row, making them when they are asked for first."""
-        if parent.isValid() and parent.column() != 0:
-            return 0
-        return len(self._children(self._id(parent)))
+        """Count the rows below a row."""
+        return len(self._below(self._id(parent))) if not parent.isValid() or parent.column() == 0 else 0
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """One column; details are painted into it."""
@@ -140,8 +173,10 @@ class TreeModel(QAbstractItemModel):
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008 - Qt's own default
         """Whether there is anything below, without making it."""
-        node = self._nodes[self._id(parent)]
-        return node.key[0] != "attribute" and (node.children is None or bool(node.children))
+        node = self._id(parent)
+        if node != ROOT and kind_of(node) is NodeKind.ATTRIBUTE:
+            return False
+        return node not in self._children or bool(len(self._children[node]))
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return a row's words, tooltip or facts."""
@@ -149,181 +184,178 @@ class TreeModel(QAbstractItemModel):
             return None
         if role not in (FACTS_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
-        facts = self._row(self._nodes[self._id(index)])
+        facts = self._row(self._id(index))
         if role == FACTS_ROLE:
             return facts
         return facts.tip if role == Qt.ItemDataRole.ToolTipRole else facts.name
 
     # nodes
 
-    def _take(self, document: Document) -> None:
-        self._document = document
-        self._facts = {}
-        self._passing = {}
-        waiting: dict[int, int] = defaultdict(int)
-        for version, entity_version in document.matrix.waiting():
-            node = version if self.side is Side.EXTRACTION else entity_version
-            waiting[document.tree(self.side).version(node).schema_id] += 1
-        self._waiting = waiting
-
     def _id(self, index: Index) -> int:
-        return index.internalId() if index.isValid() else _ROOT
+        return index.internalId() if index.isValid() else ROOT
 
-    def _index(self, id_: int) -> QModelIndex:
-        if id_ == _ROOT:
+    def _index(self, node: int) -> QModelIndex:
+        if node == ROOT:
             return QModelIndex()
-        siblings = self._nodes[self._nodes[id_].parent].children or []
-        return self.createIndex(siblings.index(id_), 0, id_)
+        return self.createIndex(_row_in(self._below(self._parents[node]), node), 0, node)
 
-    def _version(self, id_: int) -> Version:
-        return self._document.tree(self.side).version(id_)
+    def _below(self, node: int) -> Nodes:
+        if node not in self._children:
+            self._children[node] = self._read_below(node)
+        return self._children[node]
 
-    def _facts_of(self, version_id: int) -> VersionFacts:
-        if version_id not in self._facts:
-            self._facts[version_id] = version_facts(self._document, self.side, self._version(version_id))
-        return self._facts[version_id]
+    def _read_below(self, node: int) -> Nodes:
+        reading = self._reading
+        if node == ROOT:
+            if not self._is_prepared:
+                return _NONE
+            groups = np.array([self._group(name) for name in reading.groups()], np.int64)
+            return np.concatenate([node_ids(NodeKind.SCHEMA, reading.schemas("")), groups])
+        kind, id_ = kind_of(node), id_of(node)
+        if kind is NodeKind.GROUP:
+            return node_ids(NodeKind.SCHEMA, reading.schemas(self._group_names[id_]))
+        if kind is NodeKind.SCHEMA:
+            versions = node_ids(NodeKind.VERSION, np.array(reading.versions(id_), np.int64))
+            newest = reading.newest(id_) if self.side is Side.CDM else None
+            return versions if newest is None else np.concatenate([self._attributes(newest), versions])
+        return self._attributes(id_) if kind is NodeKind.VERSION else _NONE
 
-    def _children(self, id_: int) -> list[int]:
-        node = self._nodes[id_]
-        if node.children is None:
-            node.children = [self._new(key, id_, version) for key, version in self._keys_below(node)]
-        return node.children
+    def _attributes(self, version_id: int) -> Nodes:
+        return node_ids(NodeKind.ATTRIBUTE, self._reading.attributes(version_id))
 
-    def _new(self, key: Key, parent: int, version: int) -> int:
-        id_ = self._next
-        self._next += 1
-        self._nodes[id_] = _Node(key, parent, version)
-        return id_
+    def _group(self, name: str) -> int:
+        if name not in self._groups:
+            self._groups[name] = len(self._group_names)
+            self._group_names.append(name)
+        return node_id(NodeKind.GROUP, self._groups[name])
 
-    def _keys_below(self, node: _Node) -> list[tuple[Key, int]]:
-        kind, id_ = node.key
-        if kind == "root":
-            return self._top_keys()
-        if kind == "group":
-            return [(("schema", s.id), 0) for s in self._schemas() if group_of(s.name) == id_]
-        if kind == "schema":
-            return self._below_schema(int(id_))
-        if kind == "version":
-            return self._below_version(node.version)
-        return []
+    def _version_above(self, attribute: int) -> int:
+        above = self._parents[attribute]
+        if kind_of(above) is NodeKind.VERSION:
+            return id_of(above)
+        newest = self._reading.newest(id_of(above))
+        return newest if newest is not None else 0
 
-    def _schemas(self) -> list[Schema]:
-        schemas = self._document.tree(self.side).schemas()
-        if self.side is Side.EXTRACTION:
-            schemas = sorted(schemas, key=lambda schema: schema.name)
-        return schemas if self._query.is_empty else [s for s in schemas if self._schema_passes(s)]
-
-    def _top_keys(self) -> list[tuple[Key, int]]:
-        keys: dict[Key, None] = {}
-        for schema in self._schemas():
-            prefix = group_of(schema.name)
-            keys[("group", prefix) if prefix else ("schema", schema.id)] = None
-        return [(key, 0) for key in keys]
-
-    def _below_schema(self, schema_id: int) -> list[tuple[Key, int]]:
-        versions = self._document.tree(self.side).versions(schema_id)[::-1]
-        first: list[tuple[Key, int]] = []
-        if self.side is Side.CDM and versions:
-            first, versions = self._below_version(versions[0].id), versions[1:]
-        kept = [v for v in versions if self._query.is_empty or self._below_version(v.id)]
-        return first + [(("version", v.id), v.id) for v in kept]
-
-    def _below_version(self, version_id: int) -> list[tuple[Key, int]]:
-        version = self._version(version_id)
-        attributes = version.attributes
-        if not self._query.is_empty:
-            name = self._document.tree(self.side).schema(version.schema_id).name
-            facts = self._facts_of(version_id) if self._query.states else None
-            attributes = tuple(
-                a
-                for a in attributes
-                if passes(self._query, a.path, name, a.type_text, facts.states_of(a) if facts else frozenset())
-            )
-        return [(("attribute", a.id), version_id) for a in attributes]
-
-    def _schema_passes(self, schema: Schema) -> bool:
-        """Tell whether anything of a schema passes; kept until the query or the schema changes."""
-        if schema.id not in self._passing:
-            self._passing[schema.id] = any(self._below_version(id_) for id_ in schema.version_ids)
-        return self._passing[schema.id]
-
-    def _way_to(self, place: Place) -> list[Key]:
-        tree = self._document.tree(self.side)
-        schema = tree.find_schema(place.schema)
+    def _way_to(self, place: Place) -> list[int]:
+        schema = self._reading.tree.find_schema(place.schema)
         if schema is None:
             return []
-        prefix = group_of(schema.name)
-        way: list[Key] = [("group", prefix)] if prefix else []
-        way.append(("schema", place.schema))
-        is_flat = self.side is Side.CDM and place.version == schema.version_ids[-1]
+        group = group_of(schema.name)
+        way = [self._group(group)] if group else []
+        way.append(node_id(NodeKind.SCHEMA, schema.id))
+        is_flat = self.side is Side.CDM and place.version == self._reading.newest(schema.id)
         if place.version is not None and not is_flat:
-            way.append(("version", place.version))
+            way.append(node_id(NodeKind.VERSION, place.version))
         if place.attribute is not None:
-            way.append(("attribute", place.attribute))
+            way.append(node_id(NodeKind.ATTRIBUTE, place.attribute))
         return way
 
-    def _row(self, node: _Node) -> RowFacts:
-        kind, id_ = node.key
-        if kind == "group":
-            schemas = [s for s in self._schemas() if group_of(s.name) == id_]
-            waiting = sum(self._waiting.get(s.id, 0) for s in schemas)
-            pill = (str(waiting), "review") if waiting else ("", "plain")
-            name = str(id_).rpartition(".")[2]
-            return RowFacts(
-                name,
-                f"{len(schemas)} schema{'' if len(schemas) == 1 else 's'}",
-                None,
-                pill,
-                is_strong=True,
-                tip=str(id_),
-            )
-        tree = self._document.tree(self.side)
-        if kind == "schema":
-            schema = tree.schema(int(id_))
-            newest = tree.newest(schema.id)
-            name = schema.name.rpartition(".")[2] if self.side is Side.EXTRACTION else schema.name
-            label = newest.label if newest else ""
-            return schema_row(schema, name, label, self._waiting.get(schema.id, 0), self.side)
-        version = self._version(node.version)
-        if kind == "version":
-            return version_row(version, self._facts_of(version.id))
-        attribute = version.attribute(int(id_))
-        if attribute is None:
-            return RowFacts("")
-        is_newest = tree.schema(version.schema_id).version_ids[-1] == version.id
-        return attribute_row(attribute, self._facts_of(version.id), self.side, is_newest)
+    def _row(self, node: int) -> RowFacts:
+        kind, id_ = kind_of(node), id_of(node)
+        match kind:
+            case NodeKind.GROUP:
+                return self._reading.group_row(self._group_names[id_])
+            case NodeKind.SCHEMA:
+                return self._reading.schema_row(id_)
+            case NodeKind.VERSION:
+                return self._reading.version_row(id_)
+            case _:
+                return self._reading.attribute_row(self._version_above(node), id_)
 
-    # differences
+    # coming and going
 
-    def _follow_children(self, id_: int) -> None:
-        node = self._nodes[id_]
-        if node.children is None:
+    def _take_anew(self, document: Document) -> None:
+        """Read everything again; what a small tree shows is changed by difference, so that it stays open as it was."""
+        query = self._reading.query
+        self._steps.stop()
+        if not (self._is_prepared and self._reading.is_small):
+            self.show_document(document)
             return
-        wanted = self._keys_below(node)
-        self._remove_gone(id_, node.children, {key for key, _ in wanted})
-        self._insert_new(id_, node.children, wanted)
-        for child in list(node.children):
-            self._follow_children(child)
+        self._reading.take(document)
+        self._reading.query = query
+        for _ in self._reading.prepare():
+            pass
+        self._follow_children(ROOT, None)
+        self._look_again(None)
 
-    def _remove_gone(self, id_: int, children: list[int], wanted: set[Key]) -> None:
-        for row in range(len(children) - 1, -1, -1):
-            if self._nodes[children[row]].key not in wanted:
-                self.beginRemoveRows(self._index(id_), row, row)
-                self._forget(children.pop(row))
-                self.endRemoveRows()
+    def _forget_all(self) -> None:
+        self._children = {}
+        self._parents = {}
 
-    def _insert_new(self, id_: int, children: list[int], wanted: list[tuple[Key, int]]) -> None:
-        for row, (key, version) in enumerate(wanted):
-            if row < len(children) and self._nodes[children[row]].key == key:
-                continue
-            known = {self._nodes[child].key: child for child in children[row:]}
-            if key in known:
-                self._remove_gone(id_, children, {self._nodes[c].key for c in children} - {key})
-            self.beginInsertRows(self._index(id_), row, row)
-            children.insert(row, self._new(key, id_, version))
+    def _look_between(self) -> None:
+        """Show what a long filter has found so far: soon after it began, then more and more seldom."""
+        self._looks += 1
+        if self._is_prepared and self._looks >= _FIRST_LOOK and self._looks & (self._looks - 1) == 0:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Show what was read."""
+        self.beginResetModel()
+        self._is_prepared = self._is_prepared or not self._steps.is_busy
+        self._forget_all()
+        self.endResetModel()
+        self.filled.emit()
+
+    def _follow_children(self, node: int, touched: set[int] | None) -> None:
+        """Bring what was read of a node to what is there now; inside schemas only where an edit touched them."""
+        if node not in self._children:
+            return
+        is_inner = node != ROOT and kind_of(node) is not NodeKind.GROUP
+        if is_inner and touched is not None and kind_of(node) is NodeKind.SCHEMA and id_of(node) not in touched:
+            return
+        before, wanted = self._children[node], self._read_below(node)
+        if not np.array_equal(before, wanted):
+            kept = before[np.isin(before, wanted)]
+            if not np.array_equal(kept, wanted[np.isin(wanted, before)]):
+                kept = _NONE  # some stand in another order now
+            self._remove_rows(node, ~np.isin(before, kept))
+            self._insert_rows(node, wanted, ~np.isin(wanted, kept))
+        for child in wanted[np.isin(wanted, np.fromiter(self._children, np.int64))].tolist():
+            self._follow_children(child, touched)
+
+    def _remove_rows(self, node: int, is_gone: NDArray[np.bool_]) -> None:
+        for low, high in reversed(_runs(is_gone)):
+            self.beginRemoveRows(self._index(node), low, high - 1)
+            children = self._children[node]
+            for child in children[low:high].tolist():
+                self._forget(child)
+            self._children[node] = np.concatenate([children[:low], children[high:]])
+            self.endRemoveRows()
+
+    def _insert_rows(self, node: int, wanted: Nodes, is_new: NDArray[np.bool_]) -> None:
+        for low, high in _runs(is_new):
+            self.beginInsertRows(self._index(node), low, high - 1)
+            children = self._children[node]
+            self._children[node] = np.concatenate([children[:low], wanted[low:high], children[low:]])
             self.endInsertRows()
 
-    def _forget(self, id_: int) -> None:
-        for child in self._nodes[id_].children or []:
+    def _forget(self, node: int) -> None:
+        for child in self._children.pop(node, _NONE).tolist():
             self._forget(child)
-        del self._nodes[id_]
+
+    def _look_again(self, touched: set[int] | None) -> None:
+        """Have the rows painted again that an edit may have changed."""
+        for node in [node for node in self._children if node != ROOT]:
+            if touched is None or kind_of(node) is NodeKind.GROUP or self._schema_of(node) in touched:
+                self._tell(node)
+        self._tell(ROOT)
+
+    def _schema_of(self, node: int) -> int:
+        return id_of(node if kind_of(node) is NodeKind.SCHEMA else self._parents[node])
+
+    def _tell(self, node: int) -> None:
+        count = len(self._children.get(node, _NONE))
+        if count:
+            parent = self._index(node)
+            self.dataChanged.emit(self.index(0, 0, parent), self.index(count - 1, 0, parent))
+
+
+def _row_in(children: Nodes, node: int) -> int:
+    found = np.flatnonzero(children == node)
+    return int(found[0]) if len(found) else -1
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the (low, high) of each run of ones."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -6,16 +6,15 @@ Source: dmm.md §7.4.
 
 from __future__ import annotations
 
-import difflib
-import re
 from dataclasses import dataclass
 
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.suggest.names import alike_pair, alike_texts, read_names
+from metl_gui.core.suggest.reasons import name_reason
 
 _LEAST_SCORE = 0.45
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +67,14 @@ def _candidates(document: Document, block: Block, loss: Loss) -> list[Proposal]:
 
 
 def _score(old: Attribute, old_version: Version, new: Attribute, new_version: Version) -> Proposal:
-    name = _alike(old.path, new.path)
+    name = alike_pair(old.path, new.path)
     places = old_version.attributes.index(old), new_version.attributes.index(new)
     place = 1.0 / (1 + abs(places[0] - places[1]))
-    doc = _alike(old.doc, new.doc) if old.doc and new.doc else name
+    doc = float(alike_texts([old.doc], [new.doc])[0, 0]) if old.doc and new.doc else name
     score = round(0.6 * name + 0.25 * place + 0.15 * doc, 2)
     reasons = [f"{new.path} is new", f"same type {new.type_text}"]
     if place == 1.0:
         reasons.append("same place")
-    reasons.append(f"names {round(100 * name)} % alike")
+    ours, theirs = read_names([old.path], [new.path])
+    reasons.append(name_reason(name, ours[0], theirs[0]) or "names not alike")
     return Proposal(old.path, new.path, score, ", ".join(reasons))
-
-
-def _alike(one: str, other: str) -> float:
-    first, second = (" ".join(_WORDS.findall(text)).lower() for text in (one, other))
-    return difflib.SequenceMatcher(None, first, second).ratio()

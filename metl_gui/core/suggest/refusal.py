@@ -5,7 +5,7 @@ Source: ux.md §2; not part of a state (dmm.md §9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from metl_gui.core.nodes import Attribute
@@ -37,17 +37,20 @@ class Refusals:
     """
 
     def __init__(self, refusals: Iterable[Refusal] = ()) -> None:
-        self._lineages: set[tuple[int, int, int, int]] = set()
-        self._paths: set[tuple[int, str, int, str]] = set()
-        for r in refusals:
-            self._lineages.add((r.schema_id, r.p_lineage, r.entity_id, r.q_lineage))
-            self._paths.add((r.schema_id, r.from_path, r.entity_id, r.to_path))
+        self._between: dict[tuple[int, int], list[Refusal]] = {}
+        for refusal in refusals:
+            self._between.setdefault((refusal.schema_id, refusal.entity_id), []).append(refusal)
 
-    def __contains__(self, pair: tuple[int, Attribute, int, Attribute]) -> bool:
-        schema_id, source, entity_id, target = pair
-        return (schema_id, source.lineage, entity_id, target.lineage) in self._lineages or (
-            schema_id,
-            source.path,
-            entity_id,
-            target.path,
-        ) in self._paths
+    def pairs(
+        self, schema_id: int, sources: Sequence[Attribute], entity_id: int, targets: Sequence[Attribute]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the refused pairs among some attributes, by their positions."""
+        for refusal in self._between.get((schema_id, entity_id), ()):
+            rows = [at for at, a in enumerate(sources) if refusal.p_lineage == a.lineage or refusal.from_path == a.path]
+            columns = [
+                at for at, a in enumerate(targets) if refusal.q_lineage == a.lineage or refusal.to_path == a.path
+            ]
+            yield from ((row, column) for row in rows for column in columns)
+
+
+NONE_REFUSED = Refusals()

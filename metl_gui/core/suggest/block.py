@@ -1,0 +1,133 @@
+"""The suggestions of one block: all candidates ranked, and the best 1:1 set among them.
+
+The score of a candidate is a probability: of those scored 0.9, nine of ten are right. It follows from how strong the
+evidence is, from how much stronger it is than that of the best rival on either side, and from whether the pair belongs
+to the best 1:1 set. ``tests/benchmarks/suggest.py`` measures it on pairs that it was not fitted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute
+from metl_gui.core.suggest.evidence import Evidence, Flags, confirmed_elsewhere, weigh
+from metl_gui.core.suggest.names import Scores, read_names
+from metl_gui.core.suggest.reasons import reason
+from metl_gui.core.suggest.refusal import NONE_REFUSED, Refusals
+
+MOST_FOR_ONE = 8
+"""Candidates of one source attribute that are listed."""
+
+_LEAST_STRENGTH = 0.25
+_AT_ZERO, _BY_STRENGTH, _BY_LEAD, _IN_BEST_SET = -5.2, 6.0, 8.9, 2.3
+"""Fitted to pairs of half of the gold mapping's vendors, names perturbed and a part of the targets taken away."""
+
+_MOST, _MOST_WHERE_TYPES_DIFFER = 0.99, 0.88
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An element that a block may want.
+
+    Args:
+        element: the pair of attributes.
+        score: how likely it is right, 0 to 1.
+        reason: why, in words.
+        is_best: whether it belongs to the best 1:1 set of the block.
+    """
+
+    element: Element
+    score: float
+    reason: str
+    is_best: bool
+
+
+def suggest_block(
+    document: Document,
+    key: BlockKey,
+    refusals: Refusals = NONE_REFUSED,
+    values: Mapping[Element, float] | None = None,
+) -> tuple[Candidate, ...]:
+    """Rank what a block may want beside what it has: free rows and columns only, nothing refused.
+
+    Args:
+        document: the state.
+        key: (v, w).
+        refusals: what people said is not so.
+        values: how much alike the values of two attributes are, where samples of both are at hand.
+
+    Order: best score first, then target and source in their own order.
+    """
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    block = document.matrix.block(*key) or Block(*key)
+    taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
+    sources = [a for a in version.attributes if a.id not in taken_p]
+    targets = [a for a in entity_version.attributes if a.id not in taken_q]
+    if not sources or not targets:
+        return ()
+    found = weigh(version, entity_version, (sources, targets), confirmed_elsewhere(document, key), values)
+    strength = found.strength.copy()
+    for row, column in refusals.pairs(version.schema_id, sources, entity_version.schema_id, targets):
+        strength[row, column] = 0
+    return _ranked(found, strength, (sources, targets))
+
+
+def probabilities(strength: Scores) -> tuple[Scores, Flags]:
+    """Turn strengths of evidence into scores.
+
+    Shape: both float32 and bool of (sources, targets): the scores, and which pairs make the best 1:1 set.
+    """
+    best = best_set(strength)
+    lead = strength - np.maximum(_rivals(strength), _rivals(strength.T).T)
+    logit = _AT_ZERO + _BY_STRENGTH * strength + _BY_LEAD * lead + _IN_BEST_SET * best
+    scores = 1 / (1 + np.exp(-logit))
+    # Two that are equally strong cannot both be likely, and weak evidence stays weak where nothing rivals it.
+    scores = np.minimum(scores, np.clip(0.5 + 5 * lead, 0.05, _MOST))
+    scores = np.minimum(scores, np.minimum(0.25 + strength, _MOST))
+    scores = np.where(strength >= _LEAST_STRENGTH, scores, 0)
+    return scores.astype(np.float32), best
+
+
+def best_set(strength: Scores) -> Flags:
+    """Choose the pairs that are strongest together, each row and each column at most once."""
+    from scipy.optimize import linear_sum_assignment
+
+    chosen = np.zeros(strength.shape, np.bool_)
+    useful = np.where(strength >= _LEAST_STRENGTH, strength, 0)
+    rows, columns = linear_sum_assignment(useful, maximize=True)
+    chosen[rows, columns] = True
+    return chosen & (useful > 0)
+
+
+def _rivals(strength: Scores) -> Scores:
+    """For each pair the strongest other pair of its row."""
+    if strength.shape[1] < 2:
+        return np.zeros_like(strength)
+    two = np.partition(strength, -2, axis=1)[:, -2:]
+    is_first = strength == two[:, 1:]
+    return np.where(is_first, two[:, :1], two[:, 1:])
+
+
+def _ranked(found: Evidence, strength: Scores, ends: tuple[list[Attribute], list[Attribute]]) -> tuple[Candidate, ...]:
+    scores, best = probabilities(strength)
+    scores = np.round(np.where(found.types_fit, scores, np.minimum(scores, _MOST_WHERE_TYPES_DIFFER)), 3)
+    rank = scores + 4e-4 * best + 1e-4 * strength  # what is scored alike is ordered by what it was scored from
+    order = np.argsort(-rank, axis=1, kind="stable")[:, :MOST_FOR_ONE]
+    rows, places = np.nonzero(np.take_along_axis(scores, order, axis=1) > 0)
+    columns = order[rows, places]
+    listed = np.lexsort((rows, columns, -rank[rows, columns]))
+    ours, theirs = read_names([a.path for a in ends[0]], [a.path for a in ends[1]])
+    return tuple(
+        Candidate(
+            Element(ends[1][c].id, ends[0][r].id),
+            round(float(scores[r, c]), 3),
+            reason(found, (r, c), (ours[r], theirs[c]), ends[0][r].type_text),
+            bool(best[r, c]),
+        )
+        for r, c in zip(rows[listed].tolist(), columns[listed].tolist(), strict=True)
+    )

@@ -12,6 +12,12 @@ from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.overlay import span_of
 from metl_gui.ui.selection import Place, Selected
 
+FRAME_PX = 6.0
+"""How near to a block a point between cells belongs to its frame."""
+
+LEFT_BAND_PX, TOP_VERSION_PX, TOP_SCHEMA_PX = 136.0, 91.0, 112.0
+"""How deep in the headers, from the plane, the bands of versions and schemas begin where cells are drawn."""
+
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, in units of the plane."""
 
@@ -56,17 +62,48 @@ class Hits:
         )
 
     def selected(self, x: float, y: float, kept: Selected) -> Selected | None:
-        """Return what a click means at a point of the viewport, or of a header (a negative coordinate)."""
+        """Return what a click means at a point of the viewport, or of a header (a negative coordinate).
+
+        On the plane that is a node on both sides: a cell, a tile or, on a block's frame, its two versions.
+        """
         if x < 0 and y < 0:
             return None
-        place = self.camera.on_plane(x, y)
-        source = self._node(Side.EXTRACTION, place[0]) if x >= 0 else None
-        target = self._node(Side.CDM, place[1]) if y >= 0 else None
         if y < 0:
+            source = self.node_at(Side.EXTRACTION, x, -y)
             return kept.with_place(Side.EXTRACTION, source) if source else None
         if x < 0:
+            target = self.node_at(Side.CDM, y, -x)
             return kept.with_place(Side.CDM, target) if target else None
-        return Selected(source, target) if source and target else None
+        nodes = self.node_at(Side.EXTRACTION, x), self.node_at(Side.CDM, y)
+        if None not in nodes:
+            return Selected(*nodes)
+        return self._framed(x, y) if self.shows_cells else None
+
+    def node_at(self, side: Side, along: float, depth: float | None = None) -> Place | None:
+        """Return the node at a pixel of an axis: of what is drawn or, so deep in the header, of the band there."""
+        level = self.level(side)
+        if depth is not None and level is not None:
+            level = level_under(side, level, depth)
+        if level is None or level > Level.SCHEMA:
+            level = Level.SCHEMA
+        axis = axis_of(self.content, side)
+        at = axis.spans(level).at(self._place(side, along))
+        return None if at is None else node_of(axis, level, at)
+
+    def _place(self, side: Side, along: float) -> float:
+        x, y = self.camera.on_plane(along, along)
+        return x if side is Side.EXTRACTION else y
+
+    def _framed(self, x: float, y: float) -> Selected | None:
+        """Return the block whose frame lies at a point between cells."""
+        found: list[Place | None] = []
+        for side, along in ((Side.EXTRACTION, x), (Side.CDM, y)):
+            axis = axis_of(self.content, side)
+            near = (along, along - FRAME_PX, along + FRAME_PX)
+            items = (axis.spans(Level.VERSION).at(self._place(side, each)) for each in near)
+            item = next((each for each in items if each is not None), None)
+            found.append(None if item is None else node_of(axis, Level.VERSION, item))
+        return None if None in found else Selected(*found)
 
     def box(self, selected: Selected) -> Box | None:
         """Return where what is selected lies; an axis without a selected node is taken where it is looked at."""
@@ -78,29 +115,55 @@ class Hits:
         tall = tall or (self.camera.top, self.camera.top + 1)
         return wide[0], tall[0], wide[1], tall[1]
 
-    def _node(self, side: Side, place: float) -> Place | None:
-        """Return the node of the drawn level at a place of an axis; of groups the schema."""
-        axis, level = axis_of(self.content, side), self.level(side)
-        if level is None or level is Level.GROUP:
-            level = Level.SCHEMA
-        at = axis.spans(level).at(place)
-        return None if at is None else node_of(axis, level, at)
+
+def level_under(side: Side, drawn: Level, depth: float) -> Level:
+    """Return the level of the band that lies so many pixels deep in a header, counted from the plane."""
+    if side is Side.CDM:
+        return Level.VERSION if drawn is Level.ATTRIBUTE and depth > LEFT_BAND_PX else drawn
+    if drawn is Level.ATTRIBUTE:
+        deep = ((TOP_SCHEMA_PX, Level.SCHEMA), (TOP_VERSION_PX, Level.VERSION))
+        return next((level for least, level in deep if depth > least), drawn)
+    return drawn
 
 
 def node_of(axis: Axis, level: Level, item: int) -> Place:
     """Return the node that an item of an axis stands for: attribute, version or schema."""
-    id_ = int(axis.spans(level).ids[item])
     if level is Level.SCHEMA:
-        return Place(id_)
-    version = axis.versions[int(axis.version_of[item]) if level is Level.ATTRIBUTE else item]
-    return Place(version.schema_id, version.id, id_ if level is Level.ATTRIBUTE else None)
+        return Place(axis.schema_id(item))
+    version = axis.version_at(item) if level is Level.ATTRIBUTE else item
+    attribute = axis.attribute_id(item) if level is Level.ATTRIBUTE else None
+    return Place(axis.schema_of(version), axis.version_id(version), attribute)
+
+
+def item_of(axis: Axis, level: Level, place: Place | None) -> int | None:
+    """Return the item of a level that is a node or holds it, the first one inside a coarser node."""
+    span = span_of(axis, place)
+    if span is None:
+        return None
+    items = axis.spans(level).within(*span)
+    return items[0] if items else None
+
+
+def position_range(axis: Axis, place: Place) -> range | None:
+    """Return the attribute positions that a node takes, ``None`` when it is not on the plane."""
+    span = span_of(axis, place)
+    return None if span is None else axis.spans(Level.ATTRIBUTE).within(*span)
+
+
+def block_ranges(content: Content, column: int, row: int) -> tuple[range, range]:
+    """Return the attribute positions, on both axes, of the block that a cell lies in."""
+    found = []
+    for axis, position in ((content.columns, column), (content.rows, row)):
+        spans, item = axis.spans(Level.VERSION), axis.version_at(position)
+        found.append(range(spans.first(item), spans.last(item)))
+    return found[0], found[1]
 
 
 def position_of(axis: Axis, place: Place | None) -> int | None:
     """Return the position of an attribute on an axis; ``None`` for other nodes, and where it is not on the plane."""
     if place is None or place.version is None or place.attribute is None:
         return None
-    return axis.position.get(place.attribute)
+    return axis.position_of(place.version, place.attribute)
 
 
 def cell_of(content: Content, column: int, row: int) -> Cell:

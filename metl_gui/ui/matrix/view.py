@@ -2,52 +2,94 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from metl_gui.core.blocks import Element
-from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
 from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.gestures import Press
+from metl_gui.ui.matrix.dropping import Drops
+from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX
-from metl_gui.ui.matrix.hits import Cell, Hits, node_of, position_of
+from metl_gui.ui.matrix.hits import Cell, Hits
+from metl_gui.ui.matrix.keyboard import Keyboard
+from metl_gui.ui.matrix.mouse import Hand
 from metl_gui.ui.matrix.overlay import Pointer
-from metl_gui.ui.matrix.overview import centred
 from metl_gui.ui.matrix.panes import Panes, Sight
+from metl_gui.ui.matrix.places import PlanePlace, Trail, camera_of, place_of
+from metl_gui.ui.matrix.steps import drilled
 from metl_gui.ui.matrix.tiles import TileCache
-from metl_gui.ui.selection import Selected
+from metl_gui.ui.matrix.trial import Trial
+from metl_gui.ui.selection import CellRange, Selected
 
-_WHEEL_STEP = 1.18
+
+def _says_nothing(_selected: Selected) -> str:
+    return ""
 
 
 class MatrixView(pg.GraphicsView):
     """Shows a ``Content`` and turns gestures into selections and wishes; it changes nothing itself.
 
     Signals:
-        picked: a ``Selected``, by click or arrow key.
+        picked: a ``Selected``, by click, key or rectangle.
         toggle_wanted: a ``Cell`` that a click or Space wants set or cleared.
+        run_wanted: (cells to set, cells left out because an end is taken) of a run.
+        dropped: a ``Landing`` of fields dragged from a tree.
         pointed: a ``Selected`` under the pointer, or ``None``.
-        opened: a ``BlockKey`` whose editor is asked for.
+        opened: the ``Selected`` whose block's editor is asked for.
+        ghost_accepted: a ``Ghost`` that Enter takes.
+        ghosts_dismissed: Esc, while suggestions are shown.
+        announced: what a screen reader is told of the cursor.
+        moved: one looks from another place.
     """
 
     picked = Signal(object)
     toggle_wanted = Signal(object)
+    run_wanted = Signal(object)
+    dropped = Signal(object)
     pointed = Signal(object)
     opened = Signal(object)
+    ghost_accepted = Signal(object)
+    ghosts_dismissed = Signal()
+    announced = Signal(str)
+    moved = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         pg.GraphicsView.__init__(self, parent, background=None)
         self.sight = Sight()
         self.panes = Panes(self.scene(), self.sight)
-        self._press: Press | None = None
-        self._drags_map = False
+        self.hand = Hand(self)
+        self.keyboard = Keyboard(self)
+        self.drops = Drops(self)
+        self.trail = Trail()
+        self.describe: Callable[[Selected], str] = _says_nothing
+        self.tip: Callable[[Selected], str] = _says_nothing
+        self._wished: PlanePlace | None = None
         self._is_placed = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAcceptDrops(True)
         self.setAccessibleName("Matrix")
         self.setAccessibleDescription("Columns are extraction attributes, rows are CDM attributes.")
         self.setMinimumSize(360, 260)
@@ -91,55 +133,39 @@ class MatrixView(pg.GraphicsView):
 
     def show_content(self, content: Content) -> None:
         """Show another content at the same place; the first one is fitted."""
+        here = self.place()
         self.sight.content = content
         self.sight.pointer = Pointer()
         self.tiles.show(content)
-        if self._is_placed:
-            self.look(self.camera.held(self.frame))
+        if self._is_placed and here is not None:
+            self.look(camera_of(content, self.frame, here))
         else:
             self._first_look()
+
+    def forget_places(self) -> None:
+        """Begin anew with another project: the next content is fitted."""
+        self.trail.forget()
+        self._wished = None
+        self._is_placed = False
+        self.sight.content = None
 
     def show_selected(self, selected: Selected, bring_into_sight: bool = False) -> None:
         """Show the selection and, when asked, move as little as needed to see it."""
         self.sight.selected = selected
-        box = self.hits.box(selected) if self.hits is not None else None
-        if bring_into_sight and box is not None and self._is_placed:
-            self.look(self.camera.showing(self.frame, box))
+        if bring_into_sight:
+            self.bring_into_sight(selected)
         self.panes.repaint()
 
-    def look(self, camera: Camera) -> None:
-        """Look from another place."""
-        self.sight.camera = camera
-        self.panes.show_map_if_needed()
-        self.panes.repaint()
+    def show_ghosts(self, ghosts: tuple[Ghost, ...]) -> None:
+        """Show suggestions, none to show no longer."""
+        self.sight.ghosts = ghosts
+        self.panes.repaint_marks()
 
-    def fit(self) -> None:
-        """Look at everything."""
-        self.look(fitted(self.frame))
-
-    def fit_selection(self) -> None:
-        """Look at the selected block or node as closely as it fits."""
-        box = self.hits.box(self.selected) if self.hits is not None else None
-        if box is not None:
-            self.look(looking_at(self.frame, box))
-
-    def zoom(self, factor: float) -> None:
-        """Zoom both axes about the middle."""
-        frame = self.frame
-        self.look(self.camera.zoomed(frame, factor, factor, (frame.width / 2, frame.height / 2)))
-
-    def cell_at(self, x: float, y: float) -> Cell | None:
-        """Return the cell under a point of the plane's viewport, when cells are drawn."""
-        return self.hits.cell(x, y) if self.hits is not None else None
-
-    def centre_of(self, element: Element) -> QPointF:
-        """Return where the middle of a cell lies in this widget."""
-        assert self.content is not None  # noqa: S101 - there are no elements without content
-        columns, rows = self.content.columns, self.content.rows
-        x, y = self.camera.on_screen(
-            columns.begin(columns.position[element.p]) + 0.5, rows.begin(rows.position[element.q]) + 0.5
-        )
-        return self.panes.plane.pos() + QPointF(x, y)
+    def show_trial(self, trial: Trial | None) -> None:
+        """Show what a gesture would do."""
+        if trial != self.sight.trial:
+            self.sight.trial = trial
+            self.panes.repaint_marks()
 
     def dress(self) -> None:
         """Take the colours of the theme."""
@@ -149,6 +175,140 @@ class MatrixView(pg.GraphicsView):
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         """Fill with the panel's colour."""
         painter.fillRect(rect, themes.current().panel)
+
+    # where one looks
+
+    def look(self, camera: Camera) -> None:
+        """Look from another place."""
+        self.sight.camera = camera
+        self.panes.show_map_if_needed()
+        self.panes.repaint()
+        self.moved.emit()
+
+    def drift(self, camera: Camera) -> None:
+        """Look from a place near by; a while of drifting is one step of the way back."""
+        self._leave(is_jump=False)
+        self.look(camera)
+
+    def jump(self, camera: Camera) -> None:
+        """Look from somewhere else; Alt+Left comes back."""
+        self._leave(is_jump=True)
+        self.look(camera)
+
+    def fit(self) -> None:
+        """Look at everything."""
+        self.jump(fitted(self.frame))
+
+    def fit_selection(self) -> None:
+        """Look at what is selected as closely as it fits."""
+        box = self.hits.box(self.selected) if self.hits is not None else None
+        if box is not None:
+            self.jump(looking_at(self.frame, box))
+
+    def drill(self) -> None:
+        """Look closer at what is selected."""
+        camera = drilled(self.hits, self.frame, self.selected) if self.hits is not None else None
+        if camera is not None:
+            self.jump(camera)
+
+    def zoom(self, factor: float) -> None:
+        """Zoom both axes about the middle."""
+        frame = self.frame
+        self.drift(self.camera.zoomed(frame, factor, factor, (frame.width / 2, frame.height / 2)))
+
+    def bring_into_sight(self, selected: Selected) -> None:
+        """Move as little as needed to see what is selected."""
+        box = self.hits.box(selected) if self.hits is not None else None
+        if box is not None and self._is_placed:
+            camera = self.camera.showing(self.frame, box)
+            if camera != self.camera:
+                self.drift(camera)
+
+    def place(self) -> PlanePlace | None:
+        """Return where one is, to come back to."""
+        content = self.content
+        return None if content is None or not self._is_placed else place_of(content, self.camera, self.selected)
+
+    def go_to_place(self, place: PlanePlace) -> None:
+        """Go to a place kept earlier; before the first paint it is where one looks first."""
+        if self.content is None or not self._is_placed:
+            self._wished = place
+            return
+        self._leave(is_jump=True)
+        self._arrive(place)
+
+    def go_back(self) -> None:
+        """Return to the place before."""
+        self._walk(self.trail.back)
+
+    def go_forward(self) -> None:
+        """Go again to where one came back from."""
+        self._walk(self.trail.forward)
+
+    # what lies where
+
+    def cell_at(self, x: float, y: float) -> Cell | None:
+        """Return the cell under a point of the plane's viewport, when cells are drawn."""
+        return self.hits.cell(x, y) if self.hits is not None else None
+
+    def is_on_plane(self, at: QPointF) -> bool:
+        """Whether a point, counted from the plane's top left, lies on the plane and not on a header."""
+        return at.x() >= 0 and at.y() >= 0 and self.panes.plane.boundingRect().contains(at)
+
+    def selected_at(self, at: QPointF) -> Selected | None:
+        """Return what a click means at a point counted from the plane's top left."""
+        box = self.panes.plane.boundingRect()
+        if self.hits is None or at.x() > box.right() or at.y() > box.bottom():
+            return None
+        return self.hits.selected(at.x(), at.y(), self.selected)
+
+    def centre_of(self, element: Element) -> QPointF:
+        """Return where the middle of a cell lies in this widget."""
+        assert self.content is not None  # noqa: S101 - there are no elements without content
+        spans = (
+            self.content.columns.span_of_attribute(element.p),
+            self.content.rows.span_of_attribute(element.q),
+        )
+        assert spans[0] is not None  # noqa: S101 - elements that are asked for are on the plane
+        assert spans[1] is not None  # noqa: S101
+        x, y = self.camera.on_screen(spans[0][0] + 0.5, spans[1][0] + 0.5)
+        return self.panes.plane.pos() + QPointF(x, y)
+
+    # what gestures do
+
+    def stretch_to(self, far: Selected) -> None:
+        """Choose the rectangle of cells from the current cell to another one."""
+        near = self.selected
+        if near.source and near.target and far.source and far.target:
+            first = near.cells or CellRange(near.source, near.source, near.target, near.target)
+            cells = CellRange(first.first_source, far.source, first.first_target, far.target)
+            self.picked.emit(Selected(first.first_source, first.first_target, cells=cells))
+
+    def accept_ghost(self) -> bool:
+        """Take the suggestion that stands at the cursor, or the current one; whether there is one."""
+        ghosts = self.sight.ghosts
+        here = (self.selected.block, self.selected.element)
+        found = next((ghost for ghost in ghosts if (ghost.key, ghost.element) == here), None)
+        found = found or next((ghost for ghost in ghosts if ghost.is_current), None)
+        if found is not None:
+            self.ghost_accepted.emit(found)
+        return found is not None
+
+    def escape(self) -> None:
+        """Abandon the gesture, then the suggestions, then the selection."""
+        if self.hand.abandon():
+            return
+        if self.sight.ghosts:
+            self.ghosts_dismissed.emit()
+        else:
+            self.picked.emit(Selected())
+
+    def announce(self, selected: Selected) -> None:
+        """Tell screen readers where the cursor is."""
+        words = self.describe(selected)
+        if words:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+            self.announced.emit(words)
 
     # events
 
@@ -169,170 +329,100 @@ class MatrixView(pg.GraphicsView):
         if not self._is_placed:
             self._first_look()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Take pinches of a trackpad, and say what lies under a resting pointer."""
+        if isinstance(event, QNativeGestureEvent) and self.hand.native_gesture(event):
+            return True
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self._show_tip(event.position() if hasattr(event, "position") else QPointF(event.pos()), event.globalPos())
+            return True
+        return bool(super().viewportEvent(event))
+
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom about the pointer; a trackpad's scroll pans."""
-        event.accept()
-        keys = event.modifiers()
-        control, shift = (
-            bool(keys & m) for m in (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
-        )
-        if not event.pixelDelta().isNull() and not control and not shift:
-            delta = event.pixelDelta()
-            self.look(self.camera.panned(self.frame, delta.x(), delta.y()))
-            return
-        turns = (event.angleDelta().y() or event.angleDelta().x()) / 120
-        factor = _WHEEL_STEP**turns
-        at = event.position() - self.panes.plane.pos()
-        factor_x = 1.0 if shift and control else factor
-        factor_y = 1.0 if shift and not control else factor
-        self.look(self.camera.zoomed(self.frame, factor_x, factor_y, (at.x(), at.y())))
+        """Zoom or pan."""
+        self.hand.wheel(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a gesture."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        at = event.position()
-        if self.panes.is_on_map(at) and event.button() is Qt.MouseButton.LeftButton:
-            self._drags_map = True
-            self._move_by_map(at)
-            return
-        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            return
-        pans_at_once = event.button() is Qt.MouseButton.MiddleButton
-        pans = pans_at_once or not event.modifiers() & Qt.KeyboardModifier.AltModifier
-        self._press = Press(at.x(), at.y(), pans_at_once, pans)
+        self.hand.press(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pan, or show what is under the pointer."""
-        at = event.position()
-        if self._drags_map:
-            self._move_by_map(at)
-            return
-        pan = self._press.move(at.x(), at.y()) if self._press is not None else None
-        if pan is not None:
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            self.look(self.camera.panned(self.frame, pan.dx, pan.dy))
-        elif self._press is None:
-            self._point(at)
+        """Go on with a gesture."""
+        self.hand.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a gesture; a click selects, and sets or clears a cell."""
-        self.unsetCursor()
-        self._drags_map = False
-        press, self._press = self._press, None
-        click = press.release() if press is not None else None
-        if click is None or event.button() is not Qt.MouseButton.LeftButton:
-            return
-        at = QPointF(click.x, click.y) - self.panes.plane.pos()
-        selected = self._selected_at(at)
-        if selected is None:
-            return
-        self.picked.emit(selected)
-        cell = self.cell_at(at.x(), at.y()) if self._is_on_plane(at) else None
-        if cell is not None and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.toggle_wanted.emit(cell)
+        """End a gesture."""
+        self.hand.release(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Drill into a tile; ask for the editor of a block whose cells are drawn."""
-        at = event.position() - self.panes.plane.pos()
-        selected = self._selected_at(at)
-        if selected is None or self.hits is None:
-            return
-        if self.hits.shows_cells:
-            if selected.block is not None and not self._is_on_plane(at):
-                self.opened.emit(selected.block)
-            return
-        self.picked.emit(selected)
-        self.fit_selection()
+        """Drill in, or open a block's editor."""
+        self.hand.double_click(event)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""
         pg.GraphicsView.leaveEvent(self, event)
-        self.sight.pointer = Pointer()
-        self.pointed.emit(None)
-        self.panes.repaint()
+        self.hand.point(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the cell cursor, set or clear, fit, zoom; Esc abandons a gesture."""
-        steps = {
-            Qt.Key.Key_Left: (-1, 0),
-            Qt.Key.Key_Right: (1, 0),
-            Qt.Key.Key_Up: (0, -1),
-            Qt.Key.Key_Down: (0, 1),
-        }
-        commands = {
-            Qt.Key.Key_F: self.fit,
-            Qt.Key.Key_Z: self.fit_selection,
-            Qt.Key.Key_Plus: lambda: self.zoom(_WHEEL_STEP),
-            Qt.Key.Key_Minus: lambda: self.zoom(1 / _WHEEL_STEP),
-            Qt.Key.Key_Space: self._toggle_selected,
-            Qt.Key.Key_Return: self.fit_selection,
-            Qt.Key.Key_Escape: self._escape,
-        }
-        key = Qt.Key(event.key())
-        if event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
-            event.ignore()
-        elif key in steps:
-            self._step(*steps[key])
-        elif key in commands:
-            commands[key]()
-        else:
-            event.ignore()
+        """Do what a key means."""
+        event.setAccepted(self.keyboard.press(event))
 
-    # what gestures do
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Do what letting a key go means."""
+        event.setAccepted(self.keyboard.release(event))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Forget keys that are held down."""
+        super().focusOutEvent(event)
+        self.hand.space.forget()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take fields dragged from a tree."""
+        self.drops.enter(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show where they would land."""
+        self.drops.move(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget them."""
+        self.drops.leave()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Ask for what the drop means."""
+        self.drops.drop(event)
+
+    # inside
 
     def _first_look(self) -> None:
         if self.width() > LEFT_PX + 60 and self.height() > TOP_PX + 60 and self.content is not None:
             self._is_placed = self.isVisible()
-            self.fit()
+            self.look(fitted(self.frame))
+            wished, self._wished = self._wished, None if self._is_placed else self._wished
+            if wished is not None and self._is_placed:
+                self._arrive(wished)
 
-    def _is_on_plane(self, at: QPointF) -> bool:
-        return at.x() >= 0 and at.y() >= 0 and self.panes.plane.boundingRect().contains(at)
+    def _arrive(self, place: PlanePlace) -> None:
+        if self.content is not None:
+            self.look(camera_of(self.content, self.frame, place))
+            self.picked.emit(place.selected)
 
-    def _selected_at(self, at: QPointF) -> Selected | None:
-        return self.hits.selected(at.x(), at.y(), self.selected) if self.hits is not None else None
+    def _walk(self, turn: Callable[[PlanePlace], PlanePlace | None]) -> None:
+        here = self.place()
+        found = turn(here) if here is not None else None
+        if found is not None:
+            self._arrive(found)
 
-    def _point(self, at: QPointF) -> None:
-        inside = at - self.panes.plane.pos()
-        column, row = self.hits.positions(inside.x(), inside.y()) if self.hits is not None else (None, None)
-        if not self.panes.plane.box().contains(at) or self.panes.is_on_map(at):
-            column = row = None
-        pointer = Pointer(column, row) if column is not None and row is not None else Pointer()
-        if pointer == self.pointer:
-            return
-        self.sight.pointer = pointer
-        self.pointed.emit(self._selected_at(inside) if pointer.column is not None else None)
-        self.panes.repaint_marks()
+    def _leave(self, is_jump: bool) -> None:
+        here = self.place()
+        if here is not None:
+            self.trail.leave(here, is_jump, time.monotonic())
 
-    def _move_by_map(self, at: QPointF) -> None:
-        place, frame = self.panes.place_on_map(at), self.frame
-        if place is not None:
-            self.look(centred(self.camera, place, frame.width, frame.height).held(frame))
-
-    def _step(self, dx: int, dy: int) -> None:
-        if self.content is None:
-            return
-        ends = []
-        for side, axis, by in (
-            (Side.EXTRACTION, self.content.columns, dx),
-            (Side.CDM, self.content.rows, dy),
-        ):
-            count = len(axis.spans(Level.ATTRIBUTE))
-            if not count:
-                return
-            at = position_of(axis, self.selected.on(side)) if self.selected.element is not None else None
-            ends.append(node_of(axis, Level.ATTRIBUTE, 0 if at is None else min(max(at + by, 0), count - 1)))
-        self.picked.emit(Selected(*ends))
-        box = self.hits.box(self.selected) if self.hits is not None else None
-        self.look(self.camera.showing(self.frame, box or (0, 0, 1, 1)))
-
-    def _toggle_selected(self) -> None:
-        key, element = self.selected.block, self.selected.element
-        if key is not None and element is not None:
-            self.toggle_wanted.emit(Cell(key, element))
-
-    def _escape(self) -> None:
-        if self._press is not None:
-            self._press.abandon()
-            self.unsetCursor()
+    def _show_tip(self, at: QPointF, on_screen: QPoint) -> None:
+        selected = self.selected_at(at - self.panes.plane.pos()) if not self.panes.is_on_map(at) else None
+        words = self.tip(selected) if selected is not None else ""
+        if words:
+            QToolTip.showText(on_screen, words, self)
         else:
-            self.picked.emit(Selected())
+            QToolTip.hideText()

@@ -1,0 +1,152 @@
+"""The one question that editing asks, in a sheet beside the cell: an end is taken; replace, swap, or leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from metl_gui.core.document import Document
+from metl_gui.ui import theme as themes
+from metl_gui.ui.conflict import Answer, Conflict, describe
+from metl_gui.ui.pill import KeyButton
+
+_GAP = 8
+_WIDEST = 460
+
+
+class ConflictSheet(QFrame):
+    """Lies over its parent while it asks; Esc, a click elsewhere and a change of the project leave things as they are.
+
+    Args:
+        parent: the view that the cell is in; it gets the focus back.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("conflictSheet")
+        self.setProperty("surface", "notice")
+        self.setProperty("tone", "review")
+        self.setAccessibleName("Taken already")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.title, self.text = QLabel(), QLabel()
+        self.title.setFont(themes.scaled(1.0, bold=True))
+        self.text.setProperty("kind", "dim")
+        for label in (self.title, self.text):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.replace = KeyButton("Replace", "R", "primary")
+        self.swap = KeyButton("Swap the two", "S")
+        self.cancel = KeyButton("Leave it", "Esc")
+        self._answered: Callable[[Answer], object] | None = None
+        self._came_from: QWidget | None = None
+        self._build()
+        self.hide()
+
+    def ask(
+        self, document: Document, conflict: Conflict, near: QRect | None, answered: Callable[[Answer], object]
+    ) -> None:
+        """Ask about a conflict.
+
+        Args:
+            document: where its names are.
+            conflict: what is taken.
+            near: the cell in the parent's pixels, ``None`` when it is not in sight.
+            answered: called once, unless the answer is to leave it.
+        """
+        title, text = describe(document, conflict)
+        self.title.setText(title)
+        self.text.setText(text)
+        self.swap.setVisible(conflict.can_swap)
+        self.setAccessibleDescription(f"{title}. {text}")
+        self._answered = answered
+        self._came_from = QApplication.focusWidget()
+        self._place(near)
+        self.show()
+        self.raise_()
+        self.replace.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def close_unanswered(self) -> None:
+        """Leave things as they are."""
+        if self.isVisible():
+            self._finish(Answer.CANCEL)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """R replaces, S swaps, Esc leaves it; everything else stays inside."""
+        answers = {Qt.Key.Key_R: Answer.REPLACE, Qt.Key.Key_Escape: Answer.CANCEL}
+        if self.swap.isVisible():
+            answers[Qt.Key.Key_S] = Answer.SWAP
+        answer = answers.get(Qt.Key(event.key()))
+        if answer is not None:
+            self._finish(answer)
+        event.accept()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Watch where the focus goes."""
+        super().showEvent(event)
+        QApplication.instance().focusChanged.connect(self._focus_moved)  # type: ignore[union-attr]
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Hand the focus on to the first answer."""
+        super().focusInEvent(event)
+        self.replace.setFocus()
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 12, 14, 12)
+        layout.setSpacing(6)
+        layout.addWidget(self.title)
+        layout.addWidget(self.text)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        for button, answer in (
+            (self.replace, Answer.REPLACE),
+            (self.swap, Answer.SWAP),
+            (self.cancel, Answer.CANCEL),
+        ):
+            button.setObjectName(answer.value)
+            button.clicked.connect(self._pressed)
+            row.addWidget(button)
+        row.addStretch(1)
+        layout.addLayout(row)
+
+    def _place(self, near: QRect | None) -> None:
+        parent = self.parentWidget()
+        if parent is None:
+            return
+        wide = min(_WIDEST, parent.width() - 2 * _GAP)
+        self.setFixedWidth(wide)
+        layout = self.layout()
+        high = layout.heightForWidth(wide) if layout is not None else self.sizeHint().height()
+        self.setFixedHeight(high)
+        at = QPoint((parent.width() - wide) // 2, _GAP)
+        if near is not None:
+            below = near.bottom() + _GAP
+            top = below if below + high <= parent.height() else near.top() - _GAP - high
+            at = QPoint(near.left(), top)
+        left = min(max(at.x(), _GAP), parent.width() - wide - _GAP)
+        self.move(left, min(max(at.y(), _GAP), max(parent.height() - high - _GAP, _GAP)))
+
+    def _pressed(self) -> None:
+        button = self.sender()
+        if button is not None:
+            self._finish(Answer(button.objectName()))
+
+    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and now is not self and not self.isAncestorOf(now):
+            self._came_from = None  # somebody chose to go elsewhere: the focus stays there
+            self._finish(Answer.CANCEL)
+
+    def _finish(self, answer: Answer) -> None:
+        answered, self._answered = self._answered, None
+        back, self._came_from = self._came_from, None
+        application = QApplication.instance()
+        if self.isVisible() and isinstance(application, QApplication):
+            application.focusChanged.disconnect(self._focus_moved)
+        self.hide()
+        if back is not None:
+            back.setFocus(Qt.FocusReason.PopupFocusReason)
+        if answered is not None and answer is not Answer.CANCEL:
+            answered(answer)

@@ -1,0 +1,100 @@
+"""What a selection stands for on the plane: the elements of a rectangle, and the nodes that it implies."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from metl_gui.core.blocks import BlockKey, Element
+from metl_gui.core.nodes import Side
+from metl_gui.core.pairing import Chosen
+from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.content import Content, axis_of
+from metl_gui.ui.matrix.hits import position_range
+from metl_gui.ui.selection import CellRange, Place
+
+Box: TypeAlias = tuple[int, int, int, int]
+"""First column, first row, last column, last row: attribute positions, ends included."""
+
+Elements: TypeAlias = dict[BlockKey, tuple[Element, ...]]
+
+
+def box_of(content: Content, cells: CellRange) -> Box | None:
+    """Return a rectangle as attribute positions; ``None`` while one of its corners is not on the plane."""
+    found: list[tuple[int, int]] = []
+    for side in (Side.EXTRACTION, Side.CDM):
+        first, last = (position_range(axis_of(content, side), end) for end in cells.ends(side))
+        if not first or not last:
+            return None
+        found.append((min(first.start, last.start), max(first.start, last.start)))
+    return found[0][0], found[1][0], found[0][1], found[1][1]
+
+
+def lies_within(content: Content, cells: CellRange, side: Side, place: Place) -> bool:
+    """Tell whether a node, or a part of it, lies between the ends of a rectangle."""
+    axis = axis_of(content, side)
+    ends = [position_range(axis, end) for end in cells.ends(side)]
+    own = position_range(axis, place)
+    if not own or not all(ends):
+        return False
+    low, high = min(end.start for end in ends if end), max(end.stop for end in ends if end)
+    return own.start < high and own.stop > low
+
+
+def elements_in(content: Content, box: Box) -> Elements:
+    """Return the elements of a rectangle by block.
+
+    Cost: the blocks that it touches.
+    """
+    columns, rows = range(box[0], box[2] + 1), range(box[1], box[3] + 1)
+    xs, ys = _versions(content.columns, columns), _versions(content.rows, rows)
+    sources: dict[int, frozenset[int] | None] = {}
+    targets: dict[int, frozenset[int] | None] = {}
+    found: Elements = {}
+    blocks = content.blocks_within(xs, ys)
+    for x, y in zip(blocks.x.tolist(), blocks.y.tolist(), strict=True):
+        block = content.block_at(x, y)
+        if block is None or not block.elements:
+            continue
+        if x not in sources:
+            sources[x] = _shown(content.columns, x, columns)
+        if y not in targets:
+            targets[y] = _shown(content.rows, y, rows)
+        ps, qs = sources[x], targets[y]
+        inside = tuple(e for e in block.elements if (ps is None or e.p in ps) and (qs is None or e.q in qs))
+        if inside:
+            found[block.key] = inside
+    return found
+
+
+def nodes_in(content: Content, side: Side, box: Box) -> tuple[Chosen, ...]:
+    """Return the attributes that a rectangle implies on one side, by version."""
+    axis = axis_of(content, side)
+    positions = range(box[0], box[2] + 1) if side is Side.EXTRACTION else range(box[1], box[3] + 1)
+    found = []
+    for version in _versions(axis, positions):
+        own = _overlap(axis, version, positions)
+        found.append(Chosen(axis.version_id(version), tuple(axis.attribute_id(at) for at in own)))
+    return tuple(found)
+
+
+def is_shown(content: Content, key: BlockKey, element: Element) -> bool:
+    """Whether a cell is on the plane."""
+    columns, rows = content.columns, content.rows
+    return columns.position_of(key[0], element.p) is not None and rows.position_of(key[1], element.q) is not None
+
+
+def _shown(axis: Axis, version: int, positions: range) -> frozenset[int] | None:
+    """Return the attributes of a version that lie in a range, ``None`` for every attribute that it has."""
+    own = _overlap(axis, version, positions)
+    if len(own) == len(axis.version(version).attributes):
+        return None
+    return frozenset(axis.attribute_id(at) for at in own)
+
+
+def _overlap(axis: Axis, version: int, positions: range) -> range:
+    spans = axis.spans(Level.VERSION)
+    return range(max(spans.first(version), positions.start), min(spans.last(version), positions.stop))
+
+
+def _versions(axis: Axis, positions: range) -> range:
+    return range(axis.version_at(positions.start), axis.version_at(positions.stop - 1) + 1)

@@ -1,59 +1,62 @@
 """Checks of a document: they return every problem found and never raise.
 
 Codes: ``mapping.not-one-to-one``, ``mapping.dangling``, ``mapping.not-newest``, ``mapping.needs-review``,
-``mapping.unconfirmed``, ``mapping.type-differs``, ``cdm.required-without-source``, ``cdm.never-fed``,
-``lineage.twice-in-version``.
+``mapping.unconfirmed``, ``mapping.type-differs``, ``lineage.twice-in-version``, and those of ``core.gaps``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import replace
 
 from metl_gui.core.blocks import Block, Status, conflicts
 from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
+from metl_gui.core.gaps import Seen, gaps, problems_of
 from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.problems import Problem, Severity
 
 
-class Severity(StrEnum):
-    """How bad a problem is."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that a check found.
-
-    Args:
-        severity: see ``Severity``.
-        code: dotted code.
-        place: block or node, by names.
-        message: what is wrong.
-        hint: what to do.
-    """
-
-    severity: Severity
-    code: str
-    place: str
-    message: str
-    hint: str
-
-
-def check(document: Document) -> tuple[Problem, ...]:
+def check(document: Document, seen: Seen = frozenset()) -> tuple[Problem, ...]:
     """Run every check; linear in the document.
 
-    Order: errors first, then by place and code.
+    Order: errors first, then by place and code. A note that holds for several versions of a schema stands once.
+
+    Args:
+        document: the state to look at.
+        seen: schema versions of messages that runs have met (``core.gaps``).
     """
-    problems = [*_lineages(document), *_entities(document)]
-    for block in document.matrix.blocks():
-        problems += _block(document, block)
+    found = [*_lineages(document), *problems_of(gaps(document, seen)), *_blocks(document)]
     order = list(Severity)
-    return tuple(sorted(problems, key=lambda p: (order.index(p.severity), p.place, p.code, p.message)))
+    return tuple(sorted(found, key=lambda p: (order.index(p.severity), p.place, p.code, p.message)))
+
+
+def _blocks(document: Document) -> Iterator[Problem]:
+    """Check the blocks of one schema and entity version after another, oldest first, and join the same notes."""
+    same: dict[tuple[int, int, str, str], list[tuple[int, Problem]]] = {}
+    for block in document.matrix.blocks():
+        for problem in _block(document, block):
+            version = document.extraction.find_version(block.version)
+            if problem.severity is not Severity.NOTE or version is None:
+                yield problem
+                continue
+            place = document.extraction.schema(version.schema_id).version_ids.index(version.id)
+            key = version.schema_id, block.entity_version, problem.code, problem.message
+            same.setdefault(key, []).append((place, problem))
+    for listed in same.values():
+        ordered = sorted(listed, key=lambda each: each[0])
+        labels = tuple(label for _, problem in ordered for label in problem.versions)
+        newest = ordered[-1][1]
+        is_whole = ordered[-1][0] - ordered[0][0] == len(ordered) - 1
+        message = f"{newest.message} {_span(labels, is_whole)}" if len(labels) > 1 else newest.message
+        yield replace(newest, message=message, versions=labels)
+
+
+def _span(labels: tuple[str, ...], is_whole: bool) -> str:
+    if len(labels) < 4:
+        return f"This holds for versions {', '.join(labels[:-1])} and {labels[-1]}."
+    ends = f"{labels[0]} to {labels[-1]}"
+    return f"This holds for versions {ends}." if is_whole else f"This holds for {len(labels)} versions from {ends}."
 
 
 def place_of(document: Document, block: Block) -> str:
@@ -85,7 +88,8 @@ def _block(document: Document, block: Block) -> Iterator[Problem]:
         message = f"{count} lost elements wait for a decision." if count else "The block waits for a decision."
         yield Problem(Severity.WARNING, "mapping.needs-review", place, message, "See metl review --list.")
     if block.status is Status.UNCONFIRMED:
-        yield Problem(Severity.NOTE, "mapping.unconfirmed", place, "Nobody has confirmed this block.", "Confirm it.")
+        message, labels = "Nobody has confirmed this block.", (version.label,)
+        yield Problem(Severity.NOTE, "mapping.unconfirmed", place, message, "Confirm it.", labels)
     yield from _types(block, version, entity_version, place)
 
 
@@ -99,30 +103,13 @@ def _types(block: Block, version: Version, entity_version: Version, place: str) 
             yield Problem(Severity.ERROR, "mapping.dangling", place, message, "Report this; undo the last edits.")
         elif not is_readable(source, target):
             message = f"{source.path} comes as {_as_sent(source)}, {target.path} is wanted as {target.type_text}."
-            yield Problem(Severity.NOTE, "mapping.type-differs", place, message, "Values are passed on unchanged.")
+            hint = "Values are passed on unchanged."
+            yield Problem(Severity.NOTE, "mapping.type-differs", place, message, hint, (version.label,))
 
 
 def _as_sent(attribute: Attribute) -> str:
     """Name the plain type too: a Connect Date is a number of days, which its name does not tell."""
     return f"{attribute.type_text} ({attribute.type})" if attribute.logical else attribute.type_text
-
-
-def _entities(document: Document) -> Iterator[Problem]:
-    for entity in document.cdm.schemas():
-        newest = document.cdm.newest(entity.id)
-        if newest is None:
-            continue
-        fed = {e.q for block in document.matrix.row_set(newest.id) for e in block.elements}
-        place = f"{entity.name}@{newest.label}"
-        if not fed:
-            message = f"No schema feeds {entity.name}."
-            yield Problem(Severity.WARNING, "cdm.never-fed", place, message, "Map a schema to it, or remove it.")
-            continue
-        for attribute in newest.attributes:
-            if not attribute.optional and attribute.id not in fed:
-                message = f"{attribute.path} is required and has no source."
-                hint = "Map an attribute to it, or make it optional."
-                yield Problem(Severity.WARNING, "cdm.required-without-source", place, message, hint)
 
 
 def _lineages(document: Document) -> Iterator[Problem]:

@@ -9,8 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import Problem, Severity, check
+from metl_gui.core.checks import check
 from metl_gui.core.document import Document
+from metl_gui.core.problems import Problem, Severity
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import Workbench
 

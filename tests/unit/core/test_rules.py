@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from metl_gui.core.blocks import Status, conflicts
 from metl_gui.core.bulk import Elements, compact_all, decompact_all
 from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import Severity, check
+from metl_gui.core.checks import check
 from metl_gui.core.compact import Group, compact_group, decompact, touched_groups
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.nodes import Side
+from metl_gui.core.problems import Severity
 from metl_gui.core.review import review_items
 from tests.helpers.histories import NAMES, start, step, steps
 from tests.helpers.world import World

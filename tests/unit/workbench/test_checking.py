@@ -11,9 +11,9 @@ from metl_gui.workbench.session import Workbench
 from .conftest import declare
 
 
-def test_a_project_without_doubts_has_found_nothing(mapped: Workbench) -> None:
+def test_a_project_without_doubts_has_notes_at_most(mapped: Workbench) -> None:
     found = check_project(mapped)
-    assert found.problems == ()
+    assert [(p.code, p.place) for p in found.problems] == [("extraction.never-mapped", "fx.pay@1")]
     assert not found.has_found
 
 
@@ -21,7 +21,8 @@ def test_a_block_that_waits_is_a_warning_until_it_is_decided(mapped: Workbench) 
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount")))
     found = check_document(mapped.document).as_json()["problems"]
     assert [(p["severity"], p["code"], p["place"]) for p in found] == [
-        ("warning", "mapping.needs-review", "fx.pay.orders@2:payment@1")
+        ("warning", "mapping.needs-review", "fx.pay.orders@2:payment@1"),
+        ("note", "extraction.never-mapped", "fx.pay@1"),
     ]
     assert check_document(mapped.document).has_found
     confirm_all(mapped, "smaller")

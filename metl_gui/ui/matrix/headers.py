@@ -1,18 +1,24 @@
 """Paints the sticky headers of the plane: bands of what is coarser, names of what is drawn.
 
-A band's words stand in the middle of the part of it that is in sight, so they are never scrolled away.
+A band's words stand in the middle of the part of it that is in sight, so they are never scrolled away. Names are
+painted only where an item has room for them; what is thinner is told by the band above it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+import numpy as np
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
 
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.axis import Axis, Level, Spans, group_of
+from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import level_at
+from metl_gui.ui.matrix.hidden import notch_pen, notches
+from metl_gui.ui.matrix.layout import group_of
+from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.theme import Theme
 
 TOP_PX = 138
@@ -20,6 +26,8 @@ LEFT_PX = 164
 _BAND = 20.0
 _THIN = 18.0
 _GAP = 3.0
+_LEAST_BAND = 3.0
+_MOST_KEPT = 20_000
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,8 @@ class Strip:
         scale: pixels a unit.
         pixels: length of the header.
         hover: attribute position under the pointer.
-        waiting: positions of versions in which a block waits.
+        waiting: versions in which a block waits.
+        is_vector: write words as words, for files that keep them.
     """
 
     axis: Axis
@@ -40,167 +49,185 @@ class Strip:
     pixels: float
     hover: int | None
     waiting: frozenset[int]
+    is_vector: bool = False
 
     @property
     def level(self) -> Level | None:
         """The level that is drawn."""
         return level_at(self.axis, self.scale)
 
-    def seen(self, level: Level) -> range:
-        """Items of a level in sight."""
-        return self.axis.spans(level).within(self.place, self.place + self.pixels / self.scale)
+    @property
+    def shown_level(self) -> Level:
+        """The level whose names are shown: the one that is drawn, above a raster the coarsest."""
+        level = self.level
+        return self.axis.levels[-1] if level is None else level
 
-    def stretch(self, spans: Spans, item: int) -> tuple[float, float]:
-        """Where an item begins and ends on the screen."""
-        return (float(spans.begin[item]) - self.place) * self.scale, (float(spans.end[item]) - self.place) * self.scale
+    def coarser(self, level: Level) -> list[Level]:
+        """Return the levels of this axis above one, coarsest first."""
+        return [each for each in reversed(self.axis.levels) if each > level]
+
+    def items(self, level: Level, least: float) -> list[tuple[int, float, float]]:
+        """Return (item, begin, end) of what is in sight and at least so many pixels long."""
+        spans = self.axis.spans(level)
+        seen = spans.within(self.place, self.place + self.pixels / self.scale)
+        begin, end = (spans.begins(seen) - self.place) * self.scale, (spans.ends(seen) - self.place) * self.scale
+        kept = np.flatnonzero(end - begin >= least)
+        return list(zip((kept + seen.start).tolist(), begin[kept].tolist(), end[kept].tolist(), strict=True))
+
+    def is_hovered(self, level: Level, item: int) -> bool:
+        """Whether the pointer is in the column or row of an item."""
+        if self.hover is None:
+            return False
+        return (self.hover if level is Level.ATTRIBUTE else self.axis.spans(level).item_of(self.hover)) == item
 
 
 def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
     """Paint the header of the columns into a box of ``pixels`` by ``TOP_PX``."""
     bottom = TOP_PX - 4.0
-    level = strip.level
-    if level is Level.ATTRIBUTE:
-        _bands(painter, strip, Level.SCHEMA, QRectF(0, 4, strip.pixels, _BAND), theme, bold=True)
-        _bands(painter, strip, Level.VERSION, QRectF(0, 4 + _BAND + _GAP, strip.pixels, _THIN), theme)
-        _upright_names(painter, strip, level, bottom, bottom - (4 + _BAND + 2 * _GAP + _THIN), theme)
-    elif level is Level.VERSION:
-        top = bottom - _THIN - 2 * (_BAND + _GAP)
-        _bands(painter, strip, Level.GROUP, QRectF(0, top, strip.pixels, _BAND), theme, bold=True)
-        _bands(painter, strip, Level.SCHEMA, QRectF(0, top + _BAND + _GAP, strip.pixels, _BAND), theme, is_short=True)
-        _bands(painter, strip, Level.VERSION, QRectF(0, bottom - _THIN, strip.pixels, _THIN), theme)
-    elif level is Level.SCHEMA:
-        _bands(painter, strip, Level.GROUP, QRectF(0, 4, strip.pixels, _BAND), theme, bold=True)
-        _upright_names(painter, strip, level, bottom, bottom - _BAND - 10, theme)
-    elif level is Level.GROUP:
-        _upright_names(painter, strip, level, bottom, bottom - 8, theme)
-    else:
-        _bands(painter, strip, Level.SCHEMA, QRectF(0, bottom - _BAND, strip.pixels, _BAND), theme)
+    letters = Lettering(painter, _ratio(painter), is_vector=strip.is_vector)
+    level = strip.shown_level
+    bands = [each for each in strip.coarser(level) if not _says_nothing(each, level)][-3:]
+    if level is Level.VERSION:
+        bands.append(Level.VERSION)
+    elif strip.level is None:
+        bands = [level]
+    heights = [_THIN if each is Level.VERSION else _BAND for each in bands]
+    top = bottom - sum(heights) - _GAP * len(bands) if level is Level.VERSION or strip.level is None else 4.0
+    for each, height in zip(bands, heights, strict=True):
+        _bands(painter, letters, strip, each, QRectF(0, top, strip.pixels, height), theme)
+        top += height + _GAP
+    if level is not Level.VERSION and strip.level is not None:
+        _upright_names(letters, strip, level, QRectF(0, top + 2, strip.pixels, bottom - top - 2), theme)
+    _paint_notches(painter, strip, (TOP_PX - 16.0, TOP_PX - 1.0), theme, is_top=True)
 
 
 def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
     """Paint the header of the rows into a box of ``LEFT_PX`` by ``pixels``."""
-    level = strip.level
-    if level is Level.ATTRIBUTE:
-        spans = strip.axis.spans(Level.VERSION)
-        for item in strip.seen(Level.VERSION):
-            begin, end = strip.stretch(spans, item)
-            _upright_band(painter, QRectF(6, begin, _BAND, end - begin), version_name(strip.axis, item), strip, theme)
-    spans = strip.axis.spans(level if level is not None else Level.SCHEMA)
-    font, bold = themes.small(), themes.small(bold=True)
-    for item in strip.seen(level if level is not None else Level.SCHEMA):
-        begin, end = strip.stretch(spans, item)
-        hovered = level is Level.ATTRIBUTE and item == strip.hover
-        used = bold if hovered else font
-        box = QRectF(30, begin, LEFT_PX - 40, end - begin)
-        if box.height() < QFontMetricsF(used).height() - 4:
-            continue
-        if box.height() > strip.pixels:
-            box = box.intersected(QRectF(30, 0, LEFT_PX - 40, strip.pixels))
-        painter.setFont(used)
-        painter.setPen(theme.accent if hovered else theme.dim)
-        words = _name(strip.axis, level, item)
-        words = QFontMetricsF(used).elidedText(words, Qt.TextElideMode.ElideMiddle, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+    letters = Lettering(painter, _ratio(painter), is_vector=strip.is_vector)
+    level = strip.shown_level
+    coarser = Level.VERSION if level is Level.ATTRIBUTE else next(iter(strip.coarser(level)[-1:]), None)
+    if level < Level.SCHEMA and coarser is Level.SCHEMA:
+        coarser = next(iter(each for each in strip.coarser(level) if each > Level.SCHEMA), None)
+    if coarser is not None:
+        for item, begin, end in strip.items(coarser, 12.0):
+            words = name_of(strip.axis, coarser, item, is_full=True)
+            _upright_band(painter, letters, QRectF(6, begin, _BAND, end - begin), words, strip, theme)
+    room = LEFT_PX - 40.0 if coarser is not None else LEFT_PX - 16.0
+    for item, begin, end in strip.items(level, letters.plain.height - 4):
+        hovered = strip.is_hovered(level, item)
+        box = QRectF(LEFT_PX - 10 - room, begin, room, end - begin)
+        if end - begin > 2 * _BAND:
+            box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
+        fonts = letters.bold if hovered else letters.plain
+        words = fonts.elided(name_of(strip.axis, level, item), room)
+        letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
+    _paint_notches(painter, strip, (LEFT_PX - 16.0, LEFT_PX - 1.0), theme, is_top=False)
 
 
 def version_name(axis: Axis, position: int) -> str:
     """Name a version with its schema or entity."""
-    spans = axis.spans(Level.VERSION)
-    schema = int(axis.spans(Level.SCHEMA).parent_of(spans)[position])
-    return f"{axis.schemas[schema].name} {spans.names[position]}"
+    return f"{axis.name(Level.SCHEMA, axis.schema_at(position))} {axis.name(Level.VERSION, position)}"
 
 
-def _name(axis: Axis, level: Level | None, item: int) -> str:
-    if level is Level.VERSION:
-        return version_name(axis, item)
-    name = axis.spans(level if level is not None else Level.SCHEMA).names[item]
-    if level is Level.SCHEMA:
-        return name.removeprefix(f"{group_of(name)}.")
-    return name or "all"
+_names: WeakKeyDictionary[Axis, dict[tuple[Level, int], str]] = WeakKeyDictionary()
 
 
-def _bands(
-    painter: QPainter,
-    strip: Strip,
-    level: Level,
-    place: QRectF,
-    theme: Theme,
-    *,
-    bold: bool = False,
-    is_short: bool = False,
-) -> None:
-    spans = strip.axis.spans(level)
-    font = themes.small(bold)
-    metrics = QFontMetricsF(font)
-    painter.setFont(font)
-    for item in strip.seen(level):
-        begin, end = strip.stretch(spans, item)
-        waits = level is Level.VERSION and item in strip.waiting
-        words = _name(strip.axis, level, item) if is_short else spans.names[item] or "all"
-        if level is Level.VERSION:
-            words = _version_words(words, end - begin, metrics, waits)
-        box = QRectF(begin, place.top(), end - begin, place.height())
-        _band(
-            painter, box, QRectF(0, place.top(), strip.pixels, place.height()), theme.reviewbg if waits else theme.band
-        )
-        seen = box.intersected(QRectF(0, place.top(), strip.pixels, place.height())).adjusted(4, 0, -4, 0)
-        painter.setPen(theme.review if waits else theme.text if bold else theme.dim)
-        words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, seen.width())
-        if len(words) > 1 or words.isalnum():
-            painter.drawText(seen, Qt.AlignmentFlag.AlignCenter, words)
+def name_of(axis: Axis, level: Level, item: int, *, is_full: bool = False) -> str:
+    """Return what a header writes: versions with their schema, schemas without their group unless all is asked for."""
+    known = _names.setdefault(axis, {})
+    words = known.get((level, item))
+    if words is None:
+        if len(known) > _MOST_KEPT:
+            known.clear()
+        words = version_name(axis, item) if level is Level.VERSION else axis.name(level, item) or "all"
+        known[level, item] = words
+    if is_full or level is not Level.SCHEMA:
+        return words
+    return words.removeprefix(f"{group_of(words)}.")
 
 
-def _version_words(label: str, width: float, metrics: QFontMetricsF, waits: bool) -> str:
-    options = [f"version {label} · review"] if waits else []
-    options += [f"version {label}", label]
-    return next((words for words in options if metrics.horizontalAdvance(words) <= width - 8), label)
+def _says_nothing(band: Level, level: Level) -> bool:
+    """Whether a band would repeat what the one below it says: full schema names hold their groups."""
+    return level is Level.ATTRIBUTE and band >= Level.GROUP
 
 
-def _band(painter: QPainter, box: QRectF, clip: QRectF, colour: QColor) -> None:
+def _ratio(painter: QPainter) -> float:
+    return painter.device().devicePixelRatioF()
+
+
+def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
+    is_bold = level > Level.VERSION
+    is_full = strip.shown_level is Level.ATTRIBUTE or level is not Level.SCHEMA
+    fonts = letters.bold if is_bold else letters.plain
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawRoundedRect(box.intersected(clip.adjusted(-6, 0, 6, 0)), 4, 4)
+    shown = strip.items(level, _LEAST_BAND)
+    for item, begin, end in shown:
+        painter.setBrush(theme.reviewbg if _waits(strip, level, item) else theme.band)
+        box = QRectF(max(begin, -6.0), place.top(), 0, place.height())
+        box.setRight(min(end, strip.pixels + 6.0))
+        painter.drawRoundedRect(box, 4, 4)
+    for item, begin, end in shown:
+        left, right = max(begin, 0.0) + 4, min(end, strip.pixels) - 4
+        if right - left < 6:
+            continue
+        waits = _waits(strip, level, item)
+        if level is Level.VERSION:
+            words = _version_words(strip.axis.name(level, item), right - left, fonts.width, waits)
+        else:
+            words = name_of(strip.axis, level, item, is_full=is_full)
+        words = fonts.elided(words, right - left)
+        if len(words) > 1 or words.isalnum():
+            colour = _band_ink(strip, level, item, theme, waits)
+            letters.write(words, QRectF(left, place.top(), right - left, place.height()), colour, bold=is_bold)
 
 
-def _upright_band(painter: QPainter, box: QRectF, words: str, strip: Strip, theme: Theme) -> None:
+def _waits(strip: Strip, level: Level, item: int) -> bool:
+    return level is Level.VERSION and item in strip.waiting
+
+
+def _band_ink(strip: Strip, level: Level, item: int, theme: Theme, waits: bool) -> QColor:
+    if waits:
+        return theme.review
+    if strip.is_hovered(level, item):
+        return theme.accent
+    return theme.text if level > Level.VERSION else theme.dim
+
+
+def _version_words(label: str, room: float, width: Callable[[str], float], waits: bool) -> str:
+    options = [f"version {label} · review"] if waits else []
+    options += [f"version {label}", label]
+    return next((words for words in options if width(words) <= room), label)
+
+
+def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str, strip: Strip, theme: Theme) -> None:
     seen = box.intersected(QRectF(box.left(), 0, box.width(), strip.pixels))
     if seen.height() < 4:
         return
-    _band(painter, box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), box, theme.band)
-    font = themes.small(bold=True)
-    metrics = QFontMetricsF(font)
-    painter.save()
-    painter.setFont(font)
-    painter.setPen(theme.text)
-    painter.translate(seen.center())
-    painter.rotate(-90)
-    words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, seen.height() - 6)
-    painter.drawText(
-        QRectF(-seen.height() / 2, -seen.width() / 2, seen.height(), seen.width()),
-        Qt.AlignmentFlag.AlignCenter,
-        words,
-    )
-    painter.restore()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.band)
+    painter.drawRoundedRect(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), 4, 4)
+    words = letters.bold.elided(words, seen.height() - 6)
+    if len(words) > 1:
+        letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)
 
 
-def _upright_names(painter: QPainter, strip: Strip, level: Level, bottom: float, room: float, theme: Theme) -> None:
-    spans = strip.axis.spans(level)
-    for item in strip.seen(level):
-        begin, end = strip.stretch(spans, item)
-        hovered = level is Level.ATTRIBUTE and item == strip.hover
-        font = themes.small(bold=hovered)
-        words = _name(strip.axis, level, item)
-        _upright(painter, QPointF((begin + end) / 2, bottom), words, room, font, theme.accent if hovered else theme.dim)
+def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
+    """Write names upwards, each above the middle of the part of its item that is in sight."""
+    for item, begin, end in strip.items(level, letters.plain.height - 4):
+        hovered = strip.is_hovered(level, item)
+        fonts = letters.bold if hovered else letters.plain
+        words = fonts.elided(name_of(strip.axis, level, item), place.height())
+        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _BAND else (begin, end)
+        box = QRectF(left, place.top(), right - left, place.height() - 2)
+        letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
 
 
-def _upright(painter: QPainter, foot: QPointF, words: str, room: float, font: QFont, colour: QColor) -> None:
-    metrics = QFontMetricsF(font)
-    painter.save()
-    painter.setFont(font)
-    painter.setPen(colour)
-    painter.translate(foot)
-    painter.rotate(-90)
-    words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, room)
-    painter.drawText(QPointF(2, metrics.ascent() / 2 - metrics.descent() / 4), words)
-    painter.restore()
+def _paint_notches(painter: QPainter, strip: Strip, across: tuple[float, float], theme: Theme, *, is_top: bool) -> None:
+    """Carry the marks of what is hidden into the header."""
+    places = notches(strip.axis, strip.place, strip.scale, strip.pixels)
+    if places:
+        low, high = across
+        painter.setPen(notch_pen(theme))
+        painter.drawLines([QLineF(at, low, at, high) if is_top else QLineF(low, at, high, at) for at in places])

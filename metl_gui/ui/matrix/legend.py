@@ -1,47 +1,127 @@
-"""The legend below the plane: the marks that can be met, each with its words."""
+"""The legend below the plane: the signs that are on the screen, each with its words, and the scale of the overlay."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from collections.abc import Callable, Iterator
 
-from metl_gui.ui import theme as themes
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+
+from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
+from metl_gui.ui.matrix import tinting
+from metl_gui.ui.matrix.hidden import notch_pen
+from metl_gui.ui.matrix.lettering import Lettering, Stand
+from metl_gui.ui.matrix.look import Sign
+from metl_gui.ui.matrix.tinting import Overlay, Tinting
 from metl_gui.ui.theme import Theme
 
 HEIGHT_PX = 26.0
-_ENTRIES = ("mapped", "not confirmed", "needs review", "lost element", "type differs")
+_SIGN_PX = 12.0
 
 
-def paint_legend(painter: QPainter, size: QRectF, theme: Theme) -> None:
+def paint_legend(
+    painter: QPainter,
+    size: QRectF,
+    theme: Theme,
+    signs: frozenset[Sign] = frozenset(),
+    chosen: Tinting = tinting.NO_TINTING,
+    people: tuple[str, ...] = ("",),
+) -> None:
     """Paint the entries from left to right, as many as fit."""
-    font = themes.small()
-    metrics = QFontMetricsF(font)
-    painter.setFont(font)
-    x = 6.0
-    for words in _ENTRIES:
-        width = 20 + metrics.horizontalAdvance(words) + 16
-        if x + width > size.width():
+    letters = Lettering(painter, painter.device().devicePixelRatioF())
+    x = size.left() + 6.0
+    for words, paint in _entries(signs, chosen, theme, people):
+        width = 20 + letters.plain.width(words) + 16
+        if x + width > size.right():
             return
-        _paint_sign(painter, words, QRectF(x, size.center().y() - 6, 12, 12), theme)
-        painter.setPen(theme.dim)
-        painter.drawText(QRectF(x + 18, 0, width, size.height()), Qt.AlignmentFlag.AlignVCenter, words)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint(painter, QRectF(x, size.center().y() - _SIGN_PX / 2, _SIGN_PX, _SIGN_PX), theme)
+        letters.write(words, QRectF(x + 18, size.top(), width, size.height()), theme.dim, Stand.LEFT)
         x += width
 
 
-def _paint_sign(painter: QPainter, words: str, box: QRectF, theme: Theme) -> None:
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if words == "needs review":
-        painter.setPen(QPen(theme.review_outline[0], theme.review_outline[1]))
-        painter.setBrush(theme.reviewbg)
-        painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 2, 2)
-    elif words == "lost element":
-        pen = QPen(theme.review_outline[0], 1.6, Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([2.4, 1.8])
-        painter.setPen(pen)
-        painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()))
-    else:
-        shape = MarkShape.UNCONFIRMED if words == "not confirmed" else MarkShape.MAPPED
-        paint_mark(painter, box, shape, theme)
-        if words == "type differs":
-            paint_cross(painter, box, theme)
+_Paint = Callable[[QPainter, QRectF, Theme], None]
+
+
+def _entries(
+    signs: frozenset[Sign], chosen: Tinting, theme: Theme, people: tuple[str, ...]
+) -> Iterator[tuple[str, _Paint]]:
+    if chosen.overlay is not Overlay.NONE:
+        for step in tinting.scale_of(chosen, theme, people):
+            yield (f"{step.words} ({step.short})" if step.short else step.words), _swatch(step)
+    for sign in Sign:
+        if sign in signs:
+            yield sign.value, _PAINTS[sign]
+
+
+def _swatch(step: tinting.Step) -> _Paint:
+    def paint(painter: QPainter, box: QRectF, theme: Theme) -> None:
+        painter.setPen(QPen(theme.dim, 1))
+        painter.setBrush(step.colour)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+
+    return paint
+
+
+def _mark(shape: MarkShape) -> _Paint:
+    return lambda painter, box, theme: paint_mark(painter, box, shape, theme)
+
+
+def _paint_review(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.setPen(QPen(*theme.review_outline))
+    painter.setBrush(theme.reviewbg)
+    painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 2, 2)
+
+
+def _paint_lost(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    pen = QPen(theme.review_outline[0], 1.6, Qt.PenStyle.CustomDashLine)
+    pen.setDashPattern([2.4, 1.8])
+    painter.setPen(pen)
+    painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()))
+
+
+def _paint_differs(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    paint_mark(painter, box, MarkShape.MAPPED, theme)
+    paint_cross(painter, box, theme)
+
+
+def _paint_share(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    for part, share in ((0.0, 0.1), (1 / 3, 0.5), (2 / 3, 1.0)):
+        painter.fillRect(QRectF(box.left() + part * box.width(), box.top(), 4, box.height()), theme.tint(share))
+
+
+def _paint_density(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    for at in range(4):
+        colour = mixed(theme.panel, theme.accent, 0.35 + 0.65 * at / 3)
+        painter.fillRect(QRectF(box.left() + at * 3, box.bottom() - 3 * (at + 1), 3, 3), colour)
+
+
+def _paint_added(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.fillRect(QRectF(box.left(), box.center().y() - 1.5, box.width(), 3), theme.good)
+
+
+def _paint_tiny(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.fillRect(QRectF(box.center().x(), box.top(), 1, box.height()), theme.accent)
+
+
+def _paint_hidden(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.setPen(notch_pen(theme))
+    painter.drawLine(QPointF(box.center().x(), box.top()), QPointF(box.center().x(), box.bottom()))
+
+
+_PAINTS: dict[Sign, _Paint] = {
+    Sign.MAPPED: _mark(MarkShape.MAPPED),
+    Sign.UNCONFIRMED: _mark(MarkShape.UNCONFIRMED),
+    Sign.SUGGESTED: _mark(MarkShape.SUGGESTED),
+    Sign.REVIEW: _paint_review,
+    Sign.LOST: _paint_lost,
+    Sign.DIFFERS: _paint_differs,
+    Sign.SHARE: _paint_share,
+    Sign.DENSITY: _paint_density,
+    Sign.ADDED: _paint_added,
+    Sign.GONE: _paint_lost,
+    Sign.TINY: _paint_tiny,
+    Sign.HIDDEN: _paint_hidden,
+}

@@ -1,36 +1,64 @@
-"""Paints the plane at cell level: block frames, grid, marks and losses of a rectangle of pixels."""
+"""Paints the plane at cell level: block frames, grid, marks and losses of what is in sight."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.core.blocks import Block, Loss, Status
-from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import faded, mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
+from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.content import Content, Mark
-from metl_gui.ui.theme import Theme
+from metl_gui.ui.matrix.content import Blocks, BlockTile, Content, Mark
+from metl_gui.ui.matrix.lettering import Lettering, Stand
+from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.tinting import Overlay
 
 CORNER = 4.0
+_MOST_ROUNDED = 600
 
 
-def paint_cells(painter: QPainter, content: Content, scales: tuple[float, float], area: QRectF, theme: Theme) -> None:
-    """Paint what lies in an area, given in pixels from the plane's own top left."""
-    sx, sy = scales
-    wide, tall = content.columns.spans(Level.VERSION), content.rows.spans(Level.VERSION)
-    for y in tall.within(area.top() / sy, area.bottom() / sy):
-        top, bottom = tall.begin[y] * sy, tall.end[y] * sy
-        for x in wide.within(area.left() / sx, area.right() / sx):
-            box = QRectF(wide.begin[x] * sx, top, (wide.end[x] - wide.begin[x]) * sx, bottom - top)
-            block = content.blocks.get((x, y))
-            _paint_frame(painter, box, block, theme)
-            if block is not None:
-                cells = int(wide.last[x] - wide.first[x]), int(tall.last[y] - tall.first[y])
-                _paint_grid(painter, box, cells, theme)
-                _paint_losses(painter, content, block, box, scales, theme)
-    _paint_elements(painter, content, scales, area, theme)
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Versions in sight along one axis, in pixels of the picture."""
+
+    items: range
+    begin: list[float]
+    end: list[float]
+
+    def stretch(self, item: int) -> tuple[float, float]:
+        """Where a version begins and how long it is."""
+        at = item - self.items.start
+        return self.begin[at], self.end[at] - self.begin[at]
+
+
+def paint_cells(painter: QPainter, look: Look) -> frozenset[Sign]:
+    """Paint what is in sight, and return the signs that were used."""
+    wide, tall = _edges(look, is_column=True), _edges(look, is_column=False)
+    blocks = look.content.blocks_within(wide.items, tall.items)
+    known = {(tile.x, tile.y): tile for tile in blocks}
+    tints = _tints(look, wide.items, tall.items, blocks)
+    _paint_null_frames(painter, look, (wide, tall), known)
+    signs: set[Sign] = set()
+    letters = Lettering(painter, look.ratio, is_vector=look.is_vector, factor=0.82)
+    grid: list[QLineF] = []
+    for key, tile in known.items():
+        box = _box(wide, tall, *key)
+        tint, words = tints.get(key, (None, ""))
+        _paint_frame(painter, look, box, tile, tint)
+        grid += _grid(look, box, key)
+        if words:
+            _paint_label(letters, box, words, look)
+    _paint_grid(painter, look, grid)
+    signs |= _paint_elements(painter, look)
+    for key, tile in known.items():
+        if tile.status is Status.NEEDS_REVIEW:
+            signs |= {Sign.REVIEW} | _paint_losses(painter, letters, look, key, _box(wide, tall, *key))
+    return frozenset(signs)
 
 
 def cell_box(content: Content, column: int, row: int, scales: tuple[float, float]) -> QRectF:
@@ -39,87 +67,205 @@ def cell_box(content: Content, column: int, row: int, scales: tuple[float, float
     return QRectF(content.columns.begin(column) * sx, content.rows.begin(row) * sy, sx, sy)
 
 
-def _paint_frame(painter: QPainter, box: QRectF, block: Block | None, theme: Theme) -> None:
+def _edges(look: Look, *, is_column: bool) -> Edges:
+    axis = look.content.columns if is_column else look.content.rows
+    c = look.camera
+    place, scale = (c.left, c.scale_x) if is_column else (c.top, c.scale_y)
+    spans = axis.spans(Level.VERSION)
+    seen = spans.within(place, place + look.size[0 if is_column else 1] / scale)
+    return Edges(seen, _snapped(spans.begins(seen), place, scale, look), _snapped(spans.ends(seen), place, scale, look))
+
+
+def _snapped(places: tinting.Floats, place: float, scale: float, look: Look) -> list[float]:
+    found: list[float] = (np.rint((places - place) * scale * look.ratio) / look.ratio).tolist()
+    return found
+
+
+def _box(wide: Edges, tall: Edges, x: int, y: int) -> QRectF:
+    left, width = wide.stretch(x)
+    top, height = tall.stretch(y)
+    return QRectF(left, top, width, height)
+
+
+def _paint_null_frames(
+    painter: QPainter, look: Look, edges: tuple[Edges, Edges], known: dict[tuple[int, int], BlockTile]
+) -> None:
+    """Frame the blocks of which nothing is known; many at once as plain rectangles."""
+    wide, tall = edges
+    theme = look.theme
+    boxes = [
+        _box(wide, tall, x, y).adjusted(0.5, 0.5, -0.5, -0.5)
+        for y in tall.items
+        for x in wide.items
+        if (x, y) not in known
+    ]
+    painter.setPen(QPen(theme.line, 1.0))
+    painter.setBrush(mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0))
+    if len(boxes) > _MOST_ROUNDED:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.drawRects(boxes)
+        return
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for box in boxes:
+        painter.drawRoundedRect(box, CORNER, CORNER)
+
+
+def _paint_frame(painter: QPainter, look: Look, box: QRectF, tile: BlockTile, tint: QColor | None) -> None:
+    theme = look.theme
     pen, brush = QPen(theme.line, 1.0), mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0)
-    if block is not None and block.status is Status.NEEDS_REVIEW:
+    if tile.status is Status.NEEDS_REVIEW:
         colour, width = theme.review_outline
         pen, brush = QPen(colour, width), theme.reviewbg
-    elif block is not None and block.elements:
+    elif tile.elements:
         brush = faded(theme.accentbg, 0.55)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(pen)
-    painter.setBrush(brush)
+    painter.setBrush(brush if tint is None else tint)
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
 
 
-def _paint_grid(painter: QPainter, box: QRectF, cells: tuple[int, int], theme: Theme) -> None:
-    columns, rows = cells
-    if not columns or not rows:
-        return
+def _tints(look: Look, xs: range, ys: range, blocks: Blocks) -> dict[tuple[int, int], tuple[QColor, str]]:
+    """Return the tint and the words that the overlay gives every block."""
+    if look.tinting.overlay is Overlay.NONE or not len(blocks):
+        return {}
+    people = tuple(look.content.people)
+    facts = look.content.facts(Level.VERSION, Level.VERSION).within(xs, ys)
+    when = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.newest_ms.tolist(), strict=True))
+    who = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.who.tolist(), strict=True))
+    tiles = list(blocks)
+    share = np.array([tile.elements / tile.room if tile.room else 0.0 for tile in tiles])
+    told = tinting.Told(
+        np.array([tile.elements for tile in tiles], np.int64),
+        share,
+        np.array([tile.status is Status.NEEDS_REVIEW for tile in tiles], np.int64),
+        np.array([tile.status is Status.UNCONFIRMED for tile in tiles], np.int64),
+        np.array([when.get((tile.x, tile.y), 0) for tile in tiles], np.int64),
+        np.array([who.get((tile.x, tile.y), 0) for tile in tiles], np.int64),
+    )
+    scale = tinting.scale_of(look.tinting, look.theme, people)
+    found = {}
+    for tile, at, part in zip(
+        tiles, tinting.steps_of(look.tinting, told, people).tolist(), share.tolist(), strict=True
+    ):
+        step = scale[at]
+        colour = mixed(look.theme.panel, step.colour, 0.6)
+        found[tile.x, tile.y] = colour, tinting.words_of(look.tinting, step, tile.elements, part)
+    return found
+
+
+def _paint_label(letters: Lettering, box: QRectF, words: str, look: Look) -> None:
+    foot = QRectF(box.left() + 4, box.bottom() - letters.plain.height - 1, box.width() - 8, letters.plain.height)
+    seen = foot.intersected(QRectF(0, 0, *look.size))
+    if letters.plain.width(words) <= seen.width():
+        letters.write(words, seen, look.theme.text, Stand.RIGHT)
+
+
+def _grid(look: Look, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
+    columns, rows = (axis.spans(Level.VERSION) for axis in (look.content.columns, look.content.rows))
+    wide, tall = columns.last(key[0]) - columns.first(key[0]), rows.last(key[1]) - rows.first(key[1])
+    if not wide or not tall:
+        return []
+    sight = QRectF(-1, -1, look.size[0] + 2, look.size[1] + 2)
+    seen = box.adjusted(2, 2, -2, -2).intersected(sight)
+    step_x, step_y = box.width() / wide, box.height() / tall
+    xs = (round(box.left() + at * step_x) for at in range(1, wide))
+    ys = (round(box.top() + at * step_y) for at in range(1, tall))
+    lines = [QLineF(x, seen.top(), x, seen.bottom()) for x in xs if seen.left() <= x <= seen.right()]
+    return lines + [QLineF(seen.left(), y, seen.right(), y) for y in ys if seen.top() <= y <= seen.bottom()]
+
+
+def _paint_grid(painter: QPainter, look: Look, lines: list[QLineF]) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-    painter.setPen(QPen(faded(theme.line, 0.55), 1.0))
-    step_x, step_y = box.width() / columns, box.height() / rows
-    lines = [
-        QLineF(round(box.left() + at * step_x), box.top() + 2, round(box.left() + at * step_x), box.bottom() - 2)
-        for at in range(1, columns)
-    ]
-    lines += [
-        QLineF(box.left() + 2, round(box.top() + at * step_y), box.right() - 2, round(box.top() + at * step_y))
-        for at in range(1, rows)
-    ]
+    painter.setPen(QPen(faded(look.theme.line, 0.55), 1.0))
     painter.drawLines(lines)
 
 
-def _paint_elements(
-    painter: QPainter, content: Content, scales: tuple[float, float], area: QRectF, theme: Theme
-) -> None:
-    columns = content.columns.spans(Level.ATTRIBUTE).within(area.left() / scales[0], area.right() / scales[0])
-    rows = content.rows.spans(Level.ATTRIBUTE).within(area.top() / scales[1], area.bottom() / scales[1])
-    side = max(6.0, min(14.0, 0.56 * min(scales)))
-    for column, row, mark in content.elements_within(columns, rows):
-        centre = cell_box(content, column, row, scales).center()
-        box = QRectF(centre.x() - side / 2, centre.y() - side / 2, side, side)
-        shape = MarkShape.UNCONFIRMED if mark & Mark.UNCONFIRMED else MarkShape.MAPPED
-        paint_mark(painter, box, shape, theme)
-        if mark & Mark.TYPE_DIFFERS:
-            paint_cross(painter, box, theme)
+def _paint_elements(painter: QPainter, look: Look) -> set[Sign]:
+    """Paint the marks of the elements in sight, each a picture that is made once a frame."""
+    content, c = look.content, look.camera
+    left, top, right, bottom = look.box
+    columns = content.columns.spans(Level.ATTRIBUTE).within(left, right)
+    rows = content.rows.spans(Level.ATTRIBUTE).within(top, bottom)
+    found = content.elements_within(columns, rows)
+    if not len(found.column):
+        return set()
+    side = mark_side(c.scale_x, c.scale_y)
+    begins_x, begins_y = content.columns.spans(Level.ATTRIBUTE), content.rows.spans(Level.ATTRIBUTE)
+    x = (begins_x.begins(columns)[found.column - columns.start] + 0.5 - c.left) * c.scale_x - side / 2
+    y = (begins_y.begins(rows)[found.row - rows.start] + 0.5 - c.top) * c.scale_y - side / 2
+    pictures: dict[int, QImage] = {}
+    r = look.ratio
+    for at_x, at_y, mark in zip(
+        (np.rint(x * r) / r).tolist(), (np.rint(y * r) / r).tolist(), found.mark.tolist(), strict=True
+    ):
+        if look.is_vector:
+            _paint_mark(painter, QRectF(at_x, at_y, side, side), mark, look)
+            continue
+        if mark not in pictures:
+            pictures[mark] = _mark_picture(mark, side, look)
+        painter.drawImage(QPointF(at_x, at_y), pictures[mark])
+    marks = set(pictures) | set(np.unique(found.mark).tolist())
+    signs = {Sign.UNCONFIRMED if mark & Mark.UNCONFIRMED else Sign.MAPPED for mark in marks}
+    return signs | ({Sign.DIFFERS} if any(mark & Mark.TYPE_DIFFERS for mark in marks) else set())
 
 
-def _paint_losses(
-    painter: QPainter, content: Content, block: Block, box: QRectF, scales: tuple[float, float], theme: Theme
-) -> None:
+def mark_side(scale_x: float, scale_y: float) -> float:
+    """Return the side of a mark, in whole pixels."""
+    return float(round(max(6.0, min(14.0, 0.56 * min(scale_x, scale_y)))))
+
+
+def _mark_picture(mark: int, side: float, look: Look) -> QImage:
+    pixels = round((side + 2) * look.ratio)
+    picture = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+    picture.setDevicePixelRatio(look.ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    _paint_mark(painter, QRectF(0, 0, side, side), mark, look)
+    painter.end()
+    return picture
+
+
+def _paint_mark(painter: QPainter, box: QRectF, mark: int, look: Look) -> None:
+    paint_mark(painter, box, MarkShape.UNCONFIRMED if mark & Mark.UNCONFIRMED else MarkShape.MAPPED, look.theme)
+    if mark & Mark.TYPE_DIFFERS:
+        paint_cross(painter, box, look.theme)
+
+
+def _paint_losses(painter: QPainter, letters: Lettering, look: Look, key: tuple[int, int], box: QRectF) -> set[Sign]:
     """Draw every open loss on the row of its CDM attribute: a dashed line and, where there is room, the reason."""
-    for loss in block.open_losses:
-        row = _row_of(content, block, loss)
-        if row is None:
-            continue
-        top = content.rows.begin(row) * scales[1]
-        line = QRectF(box.left() + 3, top, box.width() - 6, scales[1])
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(theme.review_outline[0], 1.4, Qt.PenStyle.CustomDashLine)
-        pen.setDashPattern([3.0, 2.4])
-        painter.setPen(pen)
-        font = themes.scaled(0.82)
-        metrics = QFontMetricsF(font)
-        words = metrics.elidedText(f"lost: {loss.from_path}", Qt.TextElideMode.ElideRight, line.width() - 8)
-        has_room = scales[1] >= metrics.height() and len(words) > len("lost: ") + 3
-        y = line.center().y()
-        if not has_room:
-            painter.drawLine(QPointF(line.left(), y), QPointF(line.right(), y))
-            continue
-        width = metrics.horizontalAdvance(words) + 8
-        painter.drawLine(QPointF(line.left(), y), QPointF(line.right(), y))
-        label = QRectF(line.right() - width, line.top() + 1, width, line.height() - 2)
-        painter.fillRect(label, theme.reviewbg)
-        painter.setPen(theme.review)
-        painter.setFont(font)
-        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, words)
+    block = look.content.block_at(*key)
+    losses = block.open_losses if block is not None else ()
+    used: set[Sign] = set()
+    for loss in losses:
+        row = None if block is None else _row_of(look.content, block, loss)
+        if row is not None:
+            used.add(Sign.LOST)
+            top = (look.content.rows.begin(row) - look.camera.top) * look.camera.scale_y
+            _paint_loss(painter, letters, look, QRectF(box.left() + 3, top, box.width() - 6, look.camera.scale_y), loss)
+    return used
+
+
+def _paint_loss(painter: QPainter, letters: Lettering, look: Look, line: QRectF, loss: Loss) -> None:
+    theme, fonts = look.theme, letters.plain
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen = QPen(theme.review_outline[0], 1.4, Qt.PenStyle.CustomDashLine)
+    pen.setDashPattern([3.0, 2.4])
+    painter.setPen(pen)
+    y = line.center().y()
+    painter.drawLine(QPointF(line.left(), y), QPointF(line.right(), y))
+    words = fonts.elided(f"lost: {loss.from_path}", line.width() - 8)
+    if look.camera.scale_y < fonts.height or len(words) <= len("lost: ") + 3:
+        return
+    width = fonts.width(words) + 8
+    label = QRectF(line.right() - width, line.top() + 1, width, line.height() - 2)
+    painter.fillRect(label, theme.reviewbg)
+    letters.write(words, label, theme.review)
 
 
 def _row_of(content: Content, block: Block, loss: Loss) -> int | None:
     """Find the row of a lost element: its own, or the one of its lineage in this entity version."""
-    position = content.rows.version_position.get(block.entity_version)
-    if position is None:
+    item = content.rows.version_item(block.entity_version)
+    if item is None:
         return None
-    attribute = content.rows.versions[position].of_lineage(loss.q_lineage)
-    return None if attribute is None else content.rows.position.get(attribute.id)
+    attribute = content.rows.version(item).of_lineage(loss.q_lineage)
+    return None if attribute is None else content.rows.position_of(block.entity_version, attribute.id)

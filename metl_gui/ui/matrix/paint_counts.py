@@ -2,100 +2,257 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from metl_gui.core.blocks import Status
-from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import mixed
-from metl_gui.ui.matrix.axis import Floats, Level
+from metl_gui.ui.matrix import tinting
+from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.changes import paint_changes
 from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.lettering import Lettering
+from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.pixels import Bytes, PixelLine, palette, picture, plates
+from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.theme import Theme
 
+_CORNER_PX = 3
+_ROUNDED_FROM_PX = 9
+_SIGN_FROM_PX = 10
 _RASTER_PX = 2
+_RAMP = 16
 
 
-def paint_tiles(
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """The tiles of a picture that hold or await something, with their places in pixels of the picture."""
+
+    tiles: Tiles
+    steps: tinting.Ints
+    left: tinting.Floats
+    top: tinting.Floats
+    width: tinting.Floats
+    height: tinting.Floats
+
+    def where(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Iterator[tuple[int, QRectF]]:
+        """Yield the number and the box of the tiles that were chosen."""
+        at = np.flatnonzero(chosen)
+        boxes = (part[at].tolist() for part in (self.left, self.top, self.width, self.height))
+        for number, *box in zip(at.tolist(), *boxes, strict=True):
+            yield number, QRectF(*box)
+
+
+def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> frozenset[Sign]:
+    """Paint the tiles of a pair of levels and return the signs that were used."""
+    columns, rows = lines_of(look, levels)
+    if not len(columns.items) or not len(rows.items):
+        return frozenset()
+    laid = _laid(look, levels, columns, rows)
+    scale = tinting.scale_of(look.tinting, look.theme, tuple(look.content.people))
+    colours = [zero_of(look.theme), *(step.colour for step in scale), look.theme.reviewbg]
+    numbers = _numbers(laid, columns, rows, len(colours))
+    if look.is_vector:
+        _paint_boxes(painter, columns, rows, numbers, colours, look.ratio)
+    else:
+        radius = round(_CORNER_PX * look.ratio)
+        is_rounded = min(columns.median_length, rows.median_length) >= _ROUNDED_FROM_PX * look.ratio
+        pixels = plates(columns, rows, numbers, radius if is_rounded else 0)
+        painter.drawImage(QPointF(0, 0), picture(pixels, palette(look.theme.panel, colours), look.ratio))
+    if not _is_one_element(levels):
+        _paint_words(painter, look, laid, scale)
+    _paint_waiting(painter, laid, look.theme)
+    _paint_flagged(painter, laid, look.theme)
+    signs = _signs(look, laid)
+    if levels[0] is Level.VERSION and levels[1] <= Level.SCHEMA:
+        signs |= paint_changes(painter, look, levels, (columns, rows))
+    return signs
+
+
+def _is_one_element(levels: tuple[Level, Level]) -> bool:
+    """Whether a tile holds one element at most, whose number would say nothing."""
+    return min(levels) is Level.ATTRIBUTE and max(levels) is Level.VERSION
+
+
+def zero_of(theme: Theme) -> QColor:
+    """Return the colour of what holds nothing: there, but quieter than the least tint."""
+    return theme.band if theme.dark else theme.bg
+
+
+def lines_of(look: Look, levels: tuple[Level, Level]) -> tuple[PixelLine, PixelLine]:
+    """Lay both axes on the pixels of a picture."""
+    c, content = look.camera, look.content
+    width, height = (round(side * look.ratio) for side in look.size)
+    return (
+        PixelLine.of(content.columns.spans(levels[0]), c.left, c.scale_x, look.ratio, width),
+        PixelLine.of(content.rows.spans(levels[1]), c.top, c.scale_y, look.ratio, height),
+    )
+
+
+def _laid(look: Look, levels: tuple[Level, Level], columns: PixelLine, rows: PixelLine) -> Laid:
+    """Find what lies in sight; of items that share a pixel the first stands for all."""
+    content = look.content
+    seen_x = content.columns.spans(levels[0]).within(look.box[0], look.box[2])
+    seen_y = content.rows.spans(levels[1]).within(look.box[1], look.box[3])
+    tiles = content.counts(*levels).within(seen_x, seen_y)
+    told = _told(look, levels, (seen_x, seen_y), tiles)
+    steps = tinting.steps_of(look.tinting, told, tuple(content.people))
+    at_x, at_y = columns.rows_of(tiles.x), rows.rows_of(tiles.y)
+    r = look.ratio
+    left, top = columns.begin[at_x] / r, rows.begin[at_y] / r
+    return Laid(tiles, steps, left, top, columns.end[at_x] / r - left, rows.end[at_y] / r - top)
+
+
+def _told(look: Look, levels: tuple[Level, Level], seen: tuple[range, range], tiles: Tiles) -> tinting.Told:
+    """Gather what the overlay asks about the tiles."""
+    newest, who = np.zeros(len(tiles.x), np.int64), np.zeros(len(tiles.x), np.int64)
+    if look.tinting.overlay in (tinting.Overlay.AGE, tinting.Overlay.REVIEWER):
+        facts = look.content.facts(*levels).within(*seen)
+        height = len(look.content.rows.spans(levels[1])) or 1
+        known = facts.x.astype(np.int64) * height + facts.y
+        wanted = tiles.x.astype(np.int64) * height + tiles.y
+        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+        if len(known):
+            found = known[at] == wanted
+            newest, who = np.where(found, facts.newest_ms[at], 0), np.where(found, facts.who[at], 0)
+    return tinting.Told(tiles.elements, tiles.share, tiles.waiting, tiles.unconfirmed, newest, who)
+
+
+def _numbers(laid: Laid, columns: PixelLine, rows: PixelLine, colours: int) -> Bytes:
+    """Give every tile in sight the number of its colour: 1 for zero, the scale, and what only waits."""
+    numbers = np.ones((len(rows.items), len(columns.items)), np.uint8)
+    is_empty = laid.tiles.elements == 0
+    found = np.where(is_empty & (laid.tiles.waiting > 0), colours, np.where(is_empty, 1, laid.steps + 2))
+    at_x, at_y = columns.rows_of(laid.tiles.x), rows.rows_of(laid.tiles.y)
+    np.maximum.at(numbers, (at_y, at_x), found.astype(np.uint8))
+    return numbers
+
+
+def _paint_boxes(
     painter: QPainter,
-    content: Content,
-    scales: tuple[float, float],
-    levels: tuple[Level, Level],
-    area: QRectF,
-    theme: Theme,
+    columns: PixelLine,
+    rows: PixelLine,
+    numbers: Bytes,
+    colours: list[QColor],
+    ratio: float,
 ) -> None:
-    """Paint the tiles of a pair of levels that lie in an area, in pixels from the plane's own top left."""
-    sx, sy = scales
-    wide, tall = content.columns.spans(levels[0]), content.rows.spans(levels[1])
-    xs = wide.within(area.left() / sx, area.right() / sx)
-    ys = tall.within(area.top() / sy, area.bottom() / sy)
-
-    def box_of(x: int, y: int) -> QRectF:
-        box = QRectF(wide.begin[x] * sx, tall.begin[y] * sy, 0, 0)
-        box.setBottomRight(QPointF(wide.end[x] * sx, tall.end[y] * sy))
-        inset = 1.0 if min(box.width(), box.height()) > 8 else 0.5
-        return box.adjusted(inset, inset, -inset, -inset)
-
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    """Paint tiles as shapes."""
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.bg if not theme.dark else theme.band)
-    for x in xs:
-        painter.drawRects([box_of(x, y) for y in ys])
-    painter.setFont(themes.small())
-    metrics = QFontMetricsF(themes.small())
-    for x, y, elements, share, waiting in content.counts(*levels).within(xs, ys):
-        _paint_tile(painter, box_of(x, y), (elements, share, waiting), metrics, theme)
+    for y, (top, bottom) in enumerate(zip(rows.begin / ratio, rows.end / ratio, strict=True)):
+        for x, (left, right) in enumerate(zip(columns.begin / ratio, columns.end / ratio, strict=True)):
+            painter.setBrush(colours[int(numbers[y, x]) - 1])
+            painter.drawRoundedRect(QRectF(left, top, right - left, bottom - top), _CORNER_PX, _CORNER_PX)
 
 
-def _paint_tile(
-    painter: QPainter, box: QRectF, facts: tuple[int, float, int], metrics: QFontMetricsF, theme: Theme
-) -> None:
-    elements, share, waiting = facts
-    tint = theme.tint(share) if elements else theme.reviewbg
+def _paint_words(painter: QPainter, look: Look, laid: Laid, scale: list[tinting.Step]) -> None:
+    """Write on every tile with room for it what it holds."""
+    letters = Lettering(painter, look.ratio, is_vector=look.is_vector)
+    fonts = letters.plain
+    has_room = (laid.height >= fonts.height - 2) & (laid.width >= fonts.width("0") + 4)
+    sight = QRectF(0, 0, *look.size)
+    inks = [look.theme.on_tint(step.colour) for step in scale]
+    elements, share = laid.tiles.elements.tolist(), laid.tiles.share.tolist()
+    steps = laid.steps.tolist()
+    for at, box in laid.where(has_room & (laid.tiles.elements > 0)):
+        step = steps[at]
+        words = tinting.words_of(look.tinting, scale[step], elements[at], share[at])
+        seen = box if sight.contains(box) else box.intersected(sight)
+        if fonts.width(words) + 4 <= seen.width() and fonts.height - 2 <= seen.height():
+            letters.write(words, seen, inks[step])
+
+
+def _paint_waiting(painter: QPainter, laid: Laid, theme: Theme) -> None:
+    """Outline tiles in which something waits, with a dot in the corner."""
     outline, width = theme.review_outline
-    painter.setPen(QPen(outline, width) if waiting else Qt.PenStyle.NoPen)
-    painter.setBrush(tint)
-    painter.drawRoundedRect(box, 3, 3)
-    words = f"{elements:,}"
-    if elements and metrics.horizontalAdvance(words) + 4 <= box.width() and metrics.height() <= box.height() + 1:
-        painter.setPen(theme.on_tint(tint))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
-    if waiting and min(box.width(), box.height()) >= 10:
+    waits = laid.tiles.waiting > 0
+    is_large = np.minimum(laid.width, laid.height) >= _SIGN_FROM_PX
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for _, box in laid.where(waits & is_large):
+        painter.setPen(QPen(outline, width))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2), _CORNER_PX, _CORNER_PX)
         painter.setPen(QPen(outline, 1))
         painter.setBrush(theme.reviewmark)
         painter.drawEllipse(QPointF(box.right() - 5, box.top() + 5), 3.0, 3.0)
-
-
-def paint_raster(painter: QPainter, content: Content, scales: tuple[float, float], area: QRectF, theme: Theme) -> None:
-    """Paint the density of elements, one square of two pixels a bin, and what waits above it."""
-    sx, sy = scales
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-    painter.drawImage(area, density(content, scales, area, theme))
-    outline, _ = theme.review_outline
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(outline)
-    wide, tall = content.columns.spans(Level.VERSION), content.rows.spans(Level.VERSION)
-    for (x, y), block in content.blocks.items():
-        if block.status is Status.NEEDS_REVIEW:
-            box = QRectF(wide.begin[x] * sx, tall.begin[y] * sy, 3, 3)
-            painter.drawRect(box.adjusted(0, 0, max(0.0, (wide.end[x] - wide.begin[x]) * sx - 3), 0))
+    corners = [QRectF(box.right() - 3, box.top(), 3, 3) for _, box in laid.where(waits & ~is_large)]
+    painter.drawRects(corners)
 
 
-def density(content: Content, scales: tuple[float, float], area: QRectF, theme: Theme) -> QImage:
-    """Bin the elements of an area to the screen and colour the bins; empty ones are the colour of zero."""
-    columns = max(1, round(area.width() / _RASTER_PX))
-    rows = max(1, round(area.height() / _RASTER_PX))
-    x = _bins(content.columns.spans(Level.ATTRIBUTE).begin[content.column], scales[0], area.left())
-    y = _bins(content.rows.spans(Level.ATTRIBUTE).begin[content.row], scales[1], area.top())
-    inside = (x >= 0) & (x < columns) & (y >= 0) & (y < rows)
-    counts = np.bincount(y[inside] * columns + x[inside], minlength=columns * rows)
-    most = max(_RASTER_PX / max(scales), 1.0)  # a bin of 1:1 blocks holds no more than its shorter side
-    ramp = [theme.bg.rgb() & 0xFFFFFFFF]
-    ramp += [mixed(theme.panel, theme.accent, 0.45 + 0.55 * step / 15).rgb() & 0xFFFFFFFF for step in range(16)]
-    steps = np.where(counts > 0, 1 + np.minimum(15, counts * 15 / most).astype(np.int64), 0)
-    pixels = np.ascontiguousarray(np.array(ramp, np.uint32)[steps].reshape(rows, columns))
-    return QImage(pixels.tobytes(), columns, rows, columns * 4, QImage.Format.Format_RGB32).copy()
+def _paint_flagged(painter: QPainter, laid: Laid, theme: Theme) -> None:
+    """Mark tiles that hold elements whose types differ with a cross in the lower corner."""
+    is_large = (laid.width >= _SIGN_FROM_PX + 4) & (laid.height >= _SIGN_FROM_PX + 4)
+    flagged = [box for _, box in laid.where((laid.tiles.flagged > 0) & is_large)]
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for pen in (QPen(theme.panel, 3.6), QPen(theme.bad, 1.8)):
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        for box in flagged:
+            x, y = box.right() - 5, box.bottom() - 5
+            painter.drawLine(QPointF(x - 2, y - 2), QPointF(x + 2, y + 2))
+            painter.drawLine(QPointF(x - 2, y + 2), QPointF(x + 2, y - 2))
 
 
-def _bins(places: Floats, scale: float, origin: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.floor((places * scale - origin) / _RASTER_PX).astype(np.int64)
+def _signs(look: Look, laid: Laid) -> frozenset[Sign]:
+    tiles = laid.tiles
+    found = {Sign.SHARE} if bool((tiles.elements > 0).any()) else set()
+    found |= {Sign.REVIEW} if bool((tiles.waiting > 0).any()) else set()
+    found |= {Sign.DIFFERS} if bool((tiles.flagged > 0).any()) else set()
+    if look.tinting.overlay is not tinting.Overlay.NONE:
+        found.discard(Sign.SHARE)
+    return frozenset(found)
+
+
+def paint_raster(painter: QPainter, look: Look) -> frozenset[Sign]:
+    """Paint the density of elements below 14 px an item, and what waits above it."""
+    content, c = look.content, look.camera
+    left, top, right, bottom = look.box
+    right, bottom = min(right, content.columns.length), min(bottom, content.rows.length)
+    box = max(left, 0.0), max(top, 0.0), right, bottom
+    if box[0] >= right or box[1] >= bottom:
+        return frozenset()
+    place = QRectF(*c.on_screen(box[0], box[1]), (right - box[0]) * c.scale_x, (bottom - box[1]) * c.scale_y)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+    image, waits = density(content, box, (c.scale_x, c.scale_y), look.theme)
+    painter.save()
+    painter.setClipRect(place)
+    painter.fillRect(place, zero_of(look.theme))
+    spread = QRectF(*c.on_screen(image.left, image.top), 0, 0)
+    spread.setBottomRight(QPointF(*c.on_screen(image.right, image.bottom)))
+    painter.drawImage(spread, image.picture)
+    painter.restore()
+    return frozenset({Sign.DENSITY, Sign.REVIEW} if waits else {Sign.DENSITY})
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A picture of densities and the box of the plane that it covers, in units."""
+
+    picture: QImage
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def density(
+    content: Content, box: tuple[float, float, float, float], scales: tuple[float, float], theme: Theme
+) -> tuple[Binned, bool]:
+    """Colour the densities of a box of the plane: what holds nothing is zero, what waits is amber.
+
+    Returns:
+        The picture, and whether anything waits in it.
+    """
+    found = content.density(box, (_RASTER_PX / scales[0], _RASTER_PX / scales[1]))
+    share = found.share
+    steps = np.where(share > 0, 1 + np.minimum((share * _RAMP).astype(np.int64), _RAMP - 1), 0)
+    steps = np.where(found.waiting, _RAMP + 1, steps).astype(np.uint8)
+    ramp = [mixed(theme.panel, theme.accent, 0.35 + 0.65 * at / (_RAMP - 1)) for at in range(_RAMP)]
+    colours = [zero_of(theme), *ramp, theme.reviewmark]
+    image = picture(steps, [colour.rgba() for colour in colours], 1.0)
+    return Binned(image, found.left, found.top, found.right, found.bottom), bool(found.waiting.any())

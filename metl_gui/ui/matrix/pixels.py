@@ -1,0 +1,133 @@
+"""The plane as pixels: which item every device pixel of an axis shows, and tiles painted by table look-ups.
+
+What is painted costs what the picture's pixels cost, however many items, tiles or elements lie under it.
+
+Shape: pictures are (height, width); arrays of an axis have one entry a device pixel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtGui import QColor, QImage
+
+from metl_gui.ui.contrast import mixed
+from metl_gui.ui.matrix.spans import Spans
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+_SHADES = 6
+"""Steps between the ground and a full colour at the rounded corners of tiles."""
+_ROOMY_PX = 10
+MOST_COLOURS = 255 // (_SHADES - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class PixelLine:
+    """One axis in sight, in device pixels.
+
+    Args:
+        items: the items that have a pixel, in order.
+        begin, end: their pixels, half open; beyond the picture where an item is cut.
+        of_pixel: per pixel the row of ``items``, -1 in a gap.
+        inset: per pixel the distance to the nearer end of its item.
+    """
+
+    items: Ints
+    begin: Ints
+    end: Ints
+    of_pixel: Ints
+    inset: Ints
+
+    @classmethod
+    def of(cls, spans: Spans, place: float, scale: float, ratio: float, length: int) -> PixelLine:
+        """Lay the items of a level on pixels; between two there is a gap where both have room.
+
+        Args:
+            spans: the items.
+            place: where the picture begins, in units.
+            scale: pixels a unit.
+            ratio: device pixels a pixel.
+            length: device pixels of the picture.
+        """
+        seen = spans.within(place, place + length / (scale * ratio))
+        begin = np.rint((spans.begins(seen) - place) * scale * ratio).astype(np.int64)
+        end = np.rint((spans.ends(seen) - place) * scale * ratio).astype(np.int64)
+        gap = round((2 if spans.median_length * scale > _ROOMY_PX else 1) * ratio)
+        limit = np.append(begin[1:], np.iinfo(np.int64).max) - gap
+        end = np.maximum(np.minimum(end, limit), begin)
+        kept = np.flatnonzero(np.append(begin[1:] != begin[:-1], True)) if len(begin) else np.empty(0, np.int64)
+        begin, end = begin[kept], np.maximum(end[kept], begin[kept] + 1)
+        pixel = np.arange(length, dtype=np.int64)
+        at = np.searchsorted(begin, pixel, side="right") - 1
+        if len(begin):
+            inside = (at >= 0) & (pixel < end[at])
+            inset = np.minimum(pixel - begin[at], end[at] - 1 - pixel)
+        else:
+            inside, inset = np.zeros(length, np.bool_), pixel
+        return cls(kept + seen.start, begin, end, np.where(inside, at, -1), np.where(inside, inset, 0))
+
+    def rows_of(self, items: Ints) -> Ints:
+        """Return the rows of some items in sight; of items that begin on one pixel the last stands for all."""
+        return np.minimum(np.searchsorted(self.items, items), max(len(self.items) - 1, 0))
+
+    @property
+    def median_length(self) -> float:
+        """Device pixels of the item in the middle."""
+        return float(np.median(self.end - self.begin)) if len(self.items) else 0.0
+
+
+def plates(columns: PixelLine, rows: PixelLine, tints: Bytes, radius: int) -> Bytes:
+    """Paint rounded tiles.
+
+    Args:
+        columns, rows: the axes.
+        tints: colour number of every tile, from 1.
+        radius: of the corners, in device pixels.
+
+    Returns:
+        The picture: 0 where the ground is, else colour numbers with the shades of the corners (see ``palette``).
+
+    Shape: ``tints`` is (rows, columns).
+    """
+    cover = _cover(radius)
+    wide = np.concatenate([tints, np.zeros((len(tints), 1), np.uint8)], axis=1)[:, columns.of_pixel]
+    across = np.minimum(columns.inset, radius)
+    shade = cover[:, across][None]
+    table = np.where((wide[:, None, :] > 0) & (shade > 0), (wide[:, None, :] - 1) * (_SHADES - 1) + shade, 0)
+    table = table.astype(np.uint8).reshape(-1, len(columns.of_pixel))
+    table = np.concatenate([table, np.zeros((1, len(columns.of_pixel)), np.uint8)])
+    line = np.where(rows.of_pixel < 0, len(table) - 1, rows.of_pixel * (radius + 1) + np.minimum(rows.inset, radius))
+    return table[line]
+
+
+def palette(ground: QColor, colours: list[QColor]) -> list[int]:
+    """Return the colour table of ``plates``: the ground, then the shades of every colour up to itself."""
+    shades = [mixed(ground, colour, step / (_SHADES - 1)) for colour in colours for step in range(1, _SHADES)]
+    return [ground.rgba(), *(shade.rgba() for shade in shades)]
+
+
+def picture(pixels: Bytes, colours: list[int], ratio: float) -> QImage:
+    """Make a picture of colour numbers; it keeps its own pixels."""
+    height, width = pixels.shape
+    whole = np.ascontiguousarray(pixels)
+    image = QImage(whole.data, width, height, width, QImage.Format.Format_Indexed8).copy()
+    image.setColorTable(colours)
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+@cache
+def _cover(radius: int) -> Bytes:
+    """Return the shade of a pixel by its distances to the ends of its tile, 1 to the full one."""
+    fine = (np.arange((radius + 1) * 4) + 0.5) / 4
+    away = np.maximum(radius - fine, 0.0)
+    inside = np.hypot(away[:, None], away[None, :]) <= max(radius, 0.5)
+    share = inside.reshape(radius + 1, 4, radius + 1, 4).mean(axis=(1, 3))
+    share[radius, :] = share[:, radius] = 1.0
+    shades: Bytes = np.rint(share * (_SHADES - 1)).astype(np.uint8)
+    return shades

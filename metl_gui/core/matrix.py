@@ -239,7 +239,9 @@ class Dpm(DpmView):
 
     def merged(self) -> Dpm:
         """Return the same matrix with an empty overlay."""
-        return Dpm.of(self.blocks())
+        from metl_gui.core.merging import spliced_matrix  # it builds on the columns that are defined here
+
+        return Dpm.on(spliced_matrix(self.base, self._blocks))
 
     def draft(self) -> DpmDraft:
         """Open the matrix for one edit."""

@@ -289,7 +289,11 @@ class Tree(TreeView):
 
     def merged(self) -> Tree:
         """Return the same tree with an empty overlay."""
-        return Tree.of(self.schemas(), self.all_versions())
+        from metl_gui.core.merging import spliced_tree  # it builds on the columns that are defined here
+
+        schemas = {schema.id: schema for schema in self.schemas()}
+        added = [version for version in self._versions.values() if version is not None]
+        return Tree(spliced_tree(self.base, schemas, self._versions.keys(), added))
 
     def draft(self) -> TreeDraft:
         """Open the tree for one edit."""

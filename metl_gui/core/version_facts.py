@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from metl_gui.core.declarations import KeyPaths
 from metl_gui.core.trees import TextTable, VersionFacts
 
 Ints = NDArray[np.int32]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,31 @@ class VersionColumns(Sequence[VersionFacts]):
     def __len__(self) -> int:
         return len(self.label)
 
+    def taken(self, rows: NDArray[np.int64]) -> VersionColumns:
+        """Return the facts of some versions, in the order asked for."""
+        if len(rows) == len(self) and bool((np.diff(rows) > 0).all()):
+            return self
+        fingerprints = TextTable.of(self.fingerprints[row] for row in rows.tolist())
+        columns = self.label[rows], self.key[rows], self.source[rows], self.inferred[rows]
+        return VersionColumns(*columns, fingerprints, self.labels, self.keys, self.sources)
+
+    def joined(self, other: VersionColumns) -> VersionColumns:
+        """Return these facts and others behind them."""
+        labels, of_label = _merged(self.labels, other.labels)
+        keys, of_key = _merged(self.keys, other.keys)
+        sources, of_source = _merged(self.sources, other.sources)
+        mine, theirs = self.fingerprints, other.fingerprints
+        return VersionColumns(
+            np.concatenate([self.label, of_label[other.label]]),
+            np.concatenate([self.key, of_key[other.key]]),
+            np.concatenate([self.source, of_source[other.source]]),
+            np.concatenate([self.inferred, other.inferred]),
+            TextTable(mine.blob + theirs.blob, np.concatenate([mine.offsets, theirs.offsets[1:] + len(mine.blob)])),
+            labels,
+            keys,
+            sources,
+        )
+
     @overload
     def __getitem__(self, at: int) -> VersionFacts: ...
     @overload
@@ -50,6 +76,11 @@ class VersionColumns(Sequence[VersionFacts]):
             bool(self.inferred[row]),
             self.sources[self.source[row]],
         )
+
+
+def as_columns(facts: Sequence[VersionFacts]) -> VersionColumns:
+    """Return facts as columns, as they are when they are columns already."""
+    return facts if isinstance(facts, VersionColumns) else version_columns(facts)
 
 
 def version_columns(facts: Iterable[VersionFacts]) -> VersionColumns:
@@ -68,3 +99,10 @@ def version_columns(facts: Iterable[VersionFacts]) -> VersionColumns:
         tuple(keys),
         tuple(sources),
     )
+
+
+def _merged(ours: tuple[T, ...], theirs: tuple[T, ...]) -> tuple[tuple[T, ...], Ints]:
+    """Join two tables of distinct values, and tell where those of the second stand."""
+    rows = {value: row for row, value in enumerate(ours)}
+    places = np.array([rows.setdefault(value, len(rows)) for value in theirs], np.int32)
+    return tuple(rows), places

@@ -8,21 +8,24 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsScene
 
-from metl_gui.core.blocks import Status
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera, Frame
+from metl_gui.ui.matrix.camera import Camera, Frame, level_at
 from metl_gui.ui.matrix.content import Content, axis_of
+from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, Strip, paint_left, paint_top
 from metl_gui.ui.matrix.hits import position_of
 from metl_gui.ui.matrix.legend import HEIGHT_PX, paint_legend
+from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.overlay import Pointer, paint_overlay
 from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.overview import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.overview import Overview
+from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
 from metl_gui.ui.matrix.pane import Pane
 from metl_gui.ui.matrix.tiles import TileCache
+from metl_gui.ui.matrix.trial import Trial
 from metl_gui.ui.selection import Selected
 
 
@@ -34,6 +37,8 @@ class Sight:
     camera: Camera = field(default_factory=Camera)
     selected: Selected = field(default_factory=Selected)
     pointer: Pointer = field(default_factory=Pointer)
+    ghosts: tuple[Ghost, ...] = ()
+    trial: Trial | None = None
 
     @property
     def snapped(self) -> Camera:
@@ -62,7 +67,7 @@ class Panes:
         self.top = Pane(self._paint_top, 2)
         self.left = Pane(self._paint_left, 2)
         self.corner = Pane(self._paint_corner, 3)
-        self.legend = Pane(lambda painter, size: paint_legend(painter, size, themes.current()), 3)
+        self.legend = Pane(self._paint_legend, 3)
         self.map = Pane(self._paint_map, 4)
         for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):
             scene.addItem(pane)
@@ -96,7 +101,7 @@ class Panes:
 
     def repaint(self) -> None:
         """Ask for paint of everything that depends on the sight."""
-        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.map):
+        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):
             pane.update()
 
     def repaint_marks(self) -> None:
@@ -124,12 +129,15 @@ class Panes:
         if sight.content is not None:
             marked = (sight.pointer, sight.selected)
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
+            paint_chosen(painter, sight.content, sight.snapped, sight.selected, size, themes.current())
+            if sight.trial is not None:
+                paint_trial(painter, sight.content, sight.snapped, sight.trial, size, themes.current())
 
     def _paint_top(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
         if content is not None:
             camera = self.sight.snapped
-            waiting = frozenset(x for (x, _), b in content.blocks.items() if b.status is Status.NEEDS_REVIEW)
+            waiting = _waiting(content, camera, size.width())
             hover = self.sight.hovered(Side.EXTRACTION)
             strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting)
             paint_top(painter, strip, themes.current())
@@ -140,6 +148,12 @@ class Panes:
             camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
             strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset())
             paint_left(painter, strip, themes.current())
+
+    def _paint_legend(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        people = content.people if content is not None else ("",)
+        signs = self.tiles.signs | ({Sign.SUGGESTED} if self.sight.ghosts else set())
+        paint_legend(painter, size, themes.current(), signs, self.tiles.tinting, people)
 
     def _paint_corner(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -159,3 +173,12 @@ class Panes:
             frame, camera = self.frame, self.sight.camera
             seen = QRectF(camera.left, camera.top, frame.width / camera.scale_x, frame.height / camera.scale_y)
             self.overview.paint(painter, size, content, seen, themes.current())
+
+
+def _waiting(content: Content, camera: Camera, width: float) -> frozenset[int]:
+    """Return the versions in sight in which a block waits, where versions have a band of their own."""
+    level = level_at(content.columns, camera.scale_x)
+    if level is None or level > Level.VERSION:
+        return frozenset()
+    seen = content.columns.spans(Level.VERSION).within(camera.left, camera.left + width / camera.scale_x)
+    return content.waits_in(Side.EXTRACTION, seen)

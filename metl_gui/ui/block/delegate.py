@@ -60,7 +60,7 @@ def mark_of(row: ListRow, status: Status | None) -> MarkShape:
         return MarkShape.LOST
     if row.partner is None:
         return MarkShape.HOLLOW
-    if status in (Status.UNCONFIRMED, Status.NEEDS_REVIEW):
+    if status is Status.UNCONFIRMED:
         return MarkShape.UNCONFIRMED
     return MarkShape.NEW if row.is_new else MarkShape.MAPPED
 
@@ -89,7 +89,7 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, side: Side, is_se
     theme = themes.current()
     name_font, detail_font = themes.scaled(1.0), themes.scaled(0.88)
     metrics, small = QFontMetricsF(name_font), QFontMetricsF(detail_font)
-    shows_new = row.is_new and row.partner is None
+    shows_new = row.is_new and row.partner is None and not row.lost
     pill = pill_width("new") + 6 if shows_new else 0.0
     bubble = 16.0 if row.note.comment else 0.0
     path = row.attribute.path

@@ -79,7 +79,7 @@ def paint_part(
 
 
 def _head_width(part: SuperPart) -> float:
-    return themes.text_width(part.label, themes.small(bold=True)) + pill_width(pill_of(part)[0]) + 14
+    return themes.text_width(f"version {part.label}", themes.small(bold=True)) + pill_width(pill_of(part)[0]) + 14
 
 
 def _paint_head(painter: QPainter, box: QRectF, part: SuperPart, is_current: bool) -> None:
@@ -89,8 +89,10 @@ def _paint_head(painter: QPainter, box: QRectF, part: SuperPart, is_current: boo
     paint_pill(painter, QRectF(box.right() - width, box.top(), width, box.height()), words, kind)
     painter.setFont(themes.small(bold=is_current))
     painter.setPen(theme.text if is_current else theme.dim)
-    room = box.width() - width - 8
-    label = QFontMetricsF(painter.font()).elidedText(part.label, Qt.TextElideMode.ElideMiddle, room)
+    room, metrics = box.width() - width - 8, QFontMetricsF(painter.font())
+    label = f"version {part.label}"
+    if metrics.horizontalAdvance(label) > room:
+        label = metrics.elidedText(part.label, Qt.TextElideMode.ElideMiddle, room)
     painter.drawText(
         QRectF(box.left(), box.top(), room, box.height()),
         Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,

@@ -28,7 +28,7 @@ def row_words(row: ListRow, side: Side, joint: str) -> str:
 
 def detail_words(row: ListRow, side: Side) -> str:
     """Say the few words that stand behind a name."""
-    parts = [row.attribute.type_text]
+    parts = [*(["lost"] if row.lost else []), row.attribute.type_text]
     parts += ["key"] if row.is_key else []
     parts += ["required"] if side is Side.CDM and not row.attribute.optional else []
     parts += ["masked"] if row.note.is_masked else []
@@ -56,7 +56,7 @@ def stamp_words(who: str, when_ms: int) -> str:
     if not when_ms:
         return who
     when = datetime.fromtimestamp(when_ms / 1000).astimezone()
-    return f"{who or 'somebody'}, {when:%Y-%m-%d %H:%M}"
+    return f"{who}, {when:%Y-%m-%d %H:%M}" if who else f"{when:%Y-%m-%d %H:%M}"
 
 
 def note_words(block: Block | None, is_newest: bool) -> str:

@@ -127,3 +127,17 @@ def _without(name: str, endings: tuple[str, ...]) -> str:
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(text))
+
+
+def group_of(name: str) -> str:
+    """Return the group a schema or entity name belongs to, its prefix before the last dot or slash; may be empty."""
+    return name[: _own_start(name)].rstrip("./")
+
+
+def name_in_group(name: str) -> str:
+    """Return what a schema or entity is called within its group."""
+    return name[_own_start(name) :]
+
+
+def _own_start(name: str) -> int:
+    return max(name.rfind("."), name.rfind("/")) + 1

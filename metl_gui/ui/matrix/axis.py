@@ -14,9 +14,10 @@ from itertools import groupby
 
 import numpy as np
 
+from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Schema, Side, Version
 from metl_gui.core.trees import Tree
-from metl_gui.ui.matrix.layout import Plan, group_of, placed, plan_of
+from metl_gui.ui.matrix.layout import Plan, placed, plan_of
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
 from metl_gui.ui.matrix.spans import ItemSpans, Runs, Spans
 
@@ -35,7 +36,8 @@ class Level(IntEnum):
 class Axis:
     """Columns or rows of the plane.
 
-    Shape: ``version_ids``, ``rows`` (see ``Nodes``) and ``version_spans`` have one entry a version; ``firsts`` holds
+    Shape: ``version_ids``, ``rows`` (see ``Nodes``), ``widths`` (number of attributes) and ``version_spans`` have one
+    entry a version; ``firsts`` holds
     for each level from schemas up the first item of the level below of every item, and one entry more.
 
     Args:
@@ -51,6 +53,7 @@ class Axis:
     schemas: tuple[Schema, ...]
     version_ids: Ints
     rows: Ints
+    widths: Ints
     firsts: dict[Level, Ints]
     version_spans: ItemSpans
     runs: Runs

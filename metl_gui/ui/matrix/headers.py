@@ -14,10 +14,10 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+from metl_gui.core.names import group_of, name_in_group
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import level_at
 from metl_gui.ui.matrix.hidden import notch_pen, notches
-from metl_gui.ui.matrix.layout import group_of
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.theme import Theme
 
@@ -27,6 +27,7 @@ _BAND = 20.0
 _THIN = 18.0
 _GAP = 3.0
 _LEAST_BAND = 3.0
+_LEAST_LETTERS = 6
 _MOST_KEPT = 20_000
 
 
@@ -119,9 +120,17 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         if end - begin > 2 * _BAND:
             box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
         fonts = letters.bold if hovered else letters.plain
-        words = fonts.elided(name_of(strip.axis, level, item), room)
+        words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
         letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
     _paint_notches(painter, strip, (LEFT_PX - 16.0, LEFT_PX - 1.0), theme, is_top=False)
+
+
+def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
+    """Name a row; the group that stands beside it upright is not said again."""
+    words = name_of(axis, level, item)
+    if level is Level.VERSION and coarser is not None:
+        return words.removeprefix(group_of(axis.name(Level.SCHEMA, axis.schema_at(item)))).lstrip("./")
+    return words
 
 
 def version_name(axis: Axis, position: int) -> str:
@@ -143,7 +152,7 @@ def name_of(axis: Axis, level: Level, item: int, *, is_full: bool = False) -> st
         known[level, item] = words
     if is_full or level is not Level.SCHEMA:
         return words
-    return words.removeprefix(f"{group_of(words)}.")
+    return name_in_group(words)
 
 
 def _says_nothing(band: Level, level: Level) -> bool:
@@ -168,7 +177,8 @@ def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, pl
         box.setRight(min(end, strip.pixels + 6.0))
         painter.drawRoundedRect(box, 4, 4)
     for item, begin, end in shown:
-        left, right = max(begin, 0.0) + 4, min(end, strip.pixels) - 4
+        margin = 4 if end - begin > 2 * _BAND else 1
+        left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
         if right - left < 6:
             continue
         waits = _waits(strip, level, item)
@@ -209,7 +219,7 @@ def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str
     painter.setBrush(theme.band)
     painter.drawRoundedRect(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), 4, 4)
     words = letters.bold.elided(words, seen.height() - 6)
-    if len(words) > 1:
+    if len(words) > _LEAST_LETTERS or "…" not in words:
         letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)
 
 

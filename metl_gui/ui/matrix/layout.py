@@ -25,11 +25,6 @@ NOTCH = 0.5
 Bools = npt.NDArray[np.bool_]
 
 
-def group_of(name: str) -> str:
-    """Return the dotted prefix of a schema name, empty when there is none."""
-    return name.rpartition(".")[0]
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """What stands along an axis, in order, before anything is hidden.
@@ -90,8 +85,8 @@ def placed(plan: Plan, groups: Ints) -> Placed:
         groups: number of the group of every schema, ascending.
     """
     bounds = plan.starts
-    starts = bounds[:-1] + np.cumsum(gaps_before(plan.schema, groups[plan.schema]))
-    return Placed(starts, starts + plan.widths, bounds.astype(np.int32))
+    starts = bounds[:-1].astype(np.float64) + np.cumsum(gaps_before(plan.schema, groups[plan.schema]))
+    return Placed(starts, starts + plan.widths.astype(np.float64), bounds.astype(np.int32))
 
 
 def gaps_before(schema: Ints, group: Ints) -> Floats:

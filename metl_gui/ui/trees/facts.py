@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.blocks import Block
+from metl_gui.core.names import name_in_group
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import Tree
 from metl_gui.ui.marks import MarkShape
@@ -115,4 +116,4 @@ def group_row(name: str, count: int, waiting: int, side: Side) -> RowFacts:
     nouns = ("schema", "schemas") if side is Side.EXTRACTION else ("entity", "entities")
     pill = (f"{waiting:,}", "review") if waiting else ("", "plain")
     detail = f"{count:,} {nouns[count != 1]}"
-    return RowFacts(name.rpartition(".")[2], detail, None, pill, is_strong=True, tip=name)
+    return RowFacts(name_in_group(name), detail, None, pill, is_strong=True, tip=name)

@@ -10,10 +10,10 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query
 from metl_gui.ui.document import Changed
-from metl_gui.ui.matrix.axis import group_of
 from metl_gui.ui.selection import Place
 from metl_gui.ui.steps import Steps
 from metl_gui.ui.trees.facts import RowFacts

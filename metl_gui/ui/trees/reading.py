@@ -17,6 +17,7 @@ from metl_gui.core.blocks import BlockKey, Status
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.filtering import Filtering
+from metl_gui.core.names import name_in_group
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query
 from metl_gui.core.tree_columns import TreeColumns, columns_of
@@ -211,7 +212,7 @@ class TreeReading:
         """Describe a schema or entity."""
         schema = self.tree.schema(schema_id)
         newest = self.tree.newest(schema_id)
-        name = schema.name.rpartition(".")[2] if self.side is Side.EXTRACTION else schema.name
+        name = name_in_group(schema.name) if self.side is Side.EXTRACTION else schema.name
         return schema_row(schema, name, newest.label if newest else "", self._waiting[schema_id], self.side)
 
     def version_row(self, version_id: int) -> RowFacts:

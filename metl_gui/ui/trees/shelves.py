@@ -12,9 +12,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Side
 from metl_gui.core.trees import Tree
-from metl_gui.ui.matrix.axis import group_of
 
 Ints = NDArray[np.int64]
 _STEP_SCHEMAS = 10_000

@@ -93,3 +93,17 @@ def test_semantic_versions_are_ordered_by_their_numbers(one: list[int], other: l
 def test_any_path_has_a_name(path: str) -> None:
     assert isinstance(names.of_path(path).name, str)
     assert isinstance(names.of_id(path).name, str)
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "own"),
+    [
+        ("fx.payments.orders", "fx.payments", "orders"),
+        ("com.adjust/install", "com.adjust", "install"),
+        ("analytics/legacy/centralnoticebannerhistory", "analytics/legacy", "centralnoticebannerhistory"),
+        ("orders", "", "orders"),
+        ("/orders", "", "orders"),
+    ],
+)
+def test_the_group_of_a_name_is_its_prefix_before_the_last_dot_or_slash(name: str, group: str, own: str) -> None:
+    assert (names.group_of(name), names.name_in_group(name)) == (group, own)

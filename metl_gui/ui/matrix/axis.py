@@ -37,8 +37,8 @@ class Axis:
     """Columns or rows of the plane.
 
     Shape: ``version_ids``, ``rows`` (see ``Nodes``), ``widths`` (number of attributes) and ``version_spans`` have one
-    entry a version; ``firsts`` holds
-    for each level from schemas up the first item of the level below of every item, and one entry more.
+    entry a version; ``firsts`` holds for each level from schemas up the first item of the level below of every item,
+    and one entry more.
 
     Args:
         side: which tree.
@@ -266,7 +266,17 @@ def axis_on(side: Side, nodes: Nodes, plan: Plan) -> Axis:
         Level.OUTER_GROUP: _firsts(outer[first_schemas[:-1]]),
     }
     spans = ItemSpans(where.starts, where.stops, where.bounds)
-    return Axis(side, nodes, plan.schemas, plan.version_ids, plan.rows, firsts, spans, Runs(where.starts, where.bounds))
+    return Axis(
+        side,
+        nodes,
+        plan.schemas,
+        plan.version_ids,
+        plan.rows,
+        plan.widths,
+        firsts,
+        spans,
+        Runs(where.starts, where.bounds),
+    )
 
 
 def _numbered(names: Sequence[str]) -> Ints:

@@ -118,15 +118,7 @@ class BlockIndex:
 
     def within(self, xs: range, ys: range) -> Ints:
         """Return the places in the index of the blocks of a rectangle of versions, ascending."""
-        xs, ys = _cut(xs, self.width), _cut(ys, self.height)
-        if not xs or not ys or not len(self.key):
-            return np.zeros(0, np.int64)
-        if len(ys) == self.height:
-            low, high = search(self.key, np.array([xs.start, xs.stop]) * self.height).tolist()
-            return np.arange(low, high)
-        if len(xs) <= len(ys):
-            return _hits(self.key, xs, ys, self.height)
-        return np.sort(self.turned[_hits(self.turned_key, ys, xs, self.width)])
+        return hits_of(self.key, self.turned_key, self.turned, xs, ys, (self.width, self.height))
 
     def find(self, x: int, y: int) -> int:
         """Return the place in the index of one block, -1 when there is none."""
@@ -141,13 +133,13 @@ class BlockIndex:
         elements = self.shown[places] if self.shown is not None else base.start[row + 1] - base.start[row]
         flagged = self.flagged[places] if self.flagged is not None else np.zeros(len(places), np.int64)
         room = np.where(elements > 0, room_of(self.columns, self.rows, x, y), 0)
-        return Blocks(x, y, elements, room, flagged, base.status[row], row)
+        return Blocks(x, y, elements, room, flagged, base.status[row].astype(np.int64), row)
 
 
 def room_of(columns: Axis, rows: Axis, x: Ints, y: Ints) -> Ints:
-    """Return the most elements that blocks can hold: min(columns, rows)."""
-    wide, tall = columns.version_spans.bounds, rows.version_spans.bounds
-    return np.minimum(wide[x + 1] - wide[x], tall[y + 1] - tall[y])
+    """Return the most elements that blocks can hold: min(columns, rows), hidden ones included."""
+    room: Ints = np.minimum(columns.widths[x], rows.widths[y])
+    return room
 
 
 def index_of(base: DpmBase, columns: Axis, rows: Axis) -> BlockIndex:
@@ -169,6 +161,30 @@ def _cut(items: range, count: int) -> range:
     return range(max(items.start, 0), min(items.stop, count))
 
 
+def hits_of(key: Ints, turned_key: Ints, turned: Ints, xs: range, ys: range, size: tuple[int, int]) -> Ints:
+    """Find a rectangle in sorted keys, on its shorter side.
+
+    Args:
+        key: x * height + y, sorted.
+        turned_key: y * width + x, sorted.
+        turned: leads from the second order to the first.
+        size: width and height.
+
+    Returns:
+        Places in the first order, ascending.
+    """
+    width, height = size
+    xs, ys = _cut(xs, width), _cut(ys, height)
+    if not xs or not ys or not len(key):
+        return np.zeros(0, np.int64)
+    if len(ys) == height:
+        low, high = search(key, np.array([xs.start, xs.stop]) * height).tolist()
+        return np.arange(low, high)
+    if len(xs) <= len(ys):
+        return _hits(key, xs, ys, height)
+    return np.sort(turned[_hits(turned_key, ys, xs, width)]).astype(np.int64)
+
+
 def _hits(keys: Ints, outer: range, inner: range, size: int) -> Ints:
     """Return the places of the keys whose outer and inner parts lie in two ranges."""
     at = np.arange(outer.start, outer.stop, dtype=np.int64) * size
@@ -181,4 +197,5 @@ def spread(low: Ints, high: Ints) -> Ints:
     counts = high - low
     total = int(counts.sum())
     ends = np.cumsum(counts)
-    return np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)
+    numbers: Ints = np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)
+    return numbers

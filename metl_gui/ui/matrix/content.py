@@ -6,9 +6,8 @@ touched; laying everything out costs a sort of the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import IntFlag
 from functools import cached_property
 
 import numpy as np
@@ -18,54 +17,18 @@ from metl_gui.core.document import Document
 from metl_gui.core.matrix import STATUSES
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level, columns_of, rows_of
-from metl_gui.ui.matrix.block_index import (
-    UNCONFIRMED,
-    WAITS,
-    BlockIndex,
-    Blocks,
-    BlockTile,
-    index_of,
-    spread,
-)
+from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of
+from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, density_of
-from metl_gui.ui.matrix.edited import NOTHING, Edited, Facts
+from metl_gui.ui.matrix.edited import NOTHING, BlockFacts, Edited
+from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, types_differ
 from metl_gui.ui.matrix.facts import FactsOf, TileFacts
-from metl_gui.ui.matrix.nodes import NOWHERE, Ints
-from metl_gui.ui.matrix.pyramid import Counts
+from metl_gui.ui.matrix.nodes import Ints
+from metl_gui.ui.matrix.pyramid import Pyramid
 from metl_gui.ui.matrix.types_differ import TypesDiffer
+from metl_gui.workbench.progress import UNWATCHED, Watch
 
 __all__ = ["BlockTile", "Blocks", "Content", "Elements", "Mark", "axis_of", "content_after", "content_of"]
-
-
-class Mark(IntFlag):
-    """What is drawn of one element besides that it is mapped."""
-
-    PLAIN = 0
-    UNCONFIRMED = 1
-    WAITS = 2
-    TYPE_DIFFERS = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Elements:
-    """Elements that are 1.
-
-    Shape: one entry an element. Order: by (column, row).
-
-    Args:
-        column, row: attribute positions.
-        mark: ``Mark`` of every element.
-    """
-
-    column: Ints
-    row: Ints
-    mark: Ints
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def __iter__(self) -> Iterator[tuple[int, int, int]]:
-        return zip(self.column.tolist(), self.row.tolist(), self.mark.tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +39,16 @@ class Content:
         document: the state that is shown.
         columns, rows: the axes.
         index: the blocks of the matrix's base by place.
-        edited: what differs from them.
+        pyramid: their numbers for coarse levels.
+        types: which types differ.
+        edited: what differs from the index.
     """
 
     document: Document
     columns: Axis
     rows: Axis
     index: BlockIndex
+    pyramid: Pyramid
     types: TypesDiffer
     edited: Edited = field(default_factory=Edited.none)
 
@@ -90,51 +56,12 @@ class Content:
 
     def elements_within(self, columns: range, rows: range) -> Elements:
         """Return the elements of a rectangle of attribute positions."""
-        xs, ys = _versions(self.columns, columns), _versions(self.rows, rows)
-        places = self.index.within(xs, ys)
-        places = places[~self.edited.holds(self.index.key[places])]
-        parts = [self._base_elements(places)]
-        parts += [self._edited_elements(key) for key in self._edited_keys(xs, ys)]
-        x, y, q, p, mark = (np.concatenate(column) for column in zip(*parts, strict=True))
-        column, row = self.columns.positions(x, p), self.rows.positions(y, q)
-        inside = (column >= columns.start) & (column < columns.stop) & (row >= rows.start) & (row < rows.stop)
-        x, y, column, row, mark = (each[inside] for each in (x, y, column, row, mark))
-        differs = self._differs(x, y, column, row)
-        order = np.lexsort((row, column))
-        return Elements(column[order], row[order], (mark + np.where(differs, int(Mark.TYPE_DIFFERS), 0))[order])
+        return elements_within(self, columns, rows)
 
     def element_at(self, column: int, row: int) -> Mark | None:
         """Return the mark of the element at a cell, ``None`` when it is 0."""
         found = self.elements_within(range(column, column + 1), range(row, row + 1))
         return Mark(int(found.mark[0])) if len(found) else None
-
-    def _base_elements(self, places: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        base, key, row = self.index.base, self.index.key[places], self.index.row[places].astype(np.int64)
-        at = spread(base.start[row], base.start[row + 1])
-        counts = base.start[row + 1] - base.start[row]
-        mark = _MARKS[base.status[row]]
-        x, y, mark = (np.repeat(each, counts) for each in (key // self.index.height, key % self.index.height, mark))
-        return x, y, base.q[at], base.p[at], mark
-
-    def _edited_elements(self, key: BlockKey) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        block = self.document.matrix.block(*key)
-        elements = np.array(block.elements if block is not None else (), np.int64).reshape(-1, 2)
-        x, y = self.columns.version_item(key[0]), self.rows.version_item(key[1])
-        mark = _MARKS[STATUSES.index(block.status)] if block is not None else 0
-        whole = (np.full(len(elements), each) for each in (x, y, mark))
-        x_of, y_of, mark_of = whole
-        return x_of, y_of, elements[:, 0], elements[:, 1], mark_of
-
-    def _edited_keys(self, xs: range, ys: range) -> list[BlockKey]:
-        height = self.index.height
-        keys = self.edited.key[self.edited.within(xs, ys, height)].tolist()
-        return [(self.columns.version_id(key // height), self.rows.version_id(key % height)) for key in keys]
-
-    def _differs(self, x: Ints, y: Ints, column: Ints, row: Ints) -> Ints:
-        wide, tall = self.columns, self.rows
-        return self.types.of(
-            wide.nodes.kinds(wide.rows[x], wide.places_of(column)), tall.nodes.kinds(tall.rows[y], tall.places_of(row))
-        )
 
     # blocks
 
@@ -159,6 +86,12 @@ class Content:
         found = self.index.blocks(places)
         return found.joined(self.edited.blocks(self.edited.within(xs, ys, self.index.height), self.index.height))
 
+    def edited_keys(self, xs: range, ys: range) -> list[BlockKey]:
+        """Return the keys of the edited blocks of a rectangle of versions."""
+        height = self.index.height
+        keys = self.edited.key[self.edited.within(xs, ys, height)].tolist()
+        return [self.key_of(key // height, key % height) for key in keys]
+
     def waiting_within(self, xs: range, ys: range) -> tuple[Ints, Ints]:
         """Return (x, y) of the blocks of a rectangle of versions that need review."""
         found = self.blocks_within(xs, ys)
@@ -174,7 +107,7 @@ class Content:
             return frozenset(self.waiting_within(items, everything[0])[0].tolist())
         return frozenset(self.waiting_within(everything[1], items)[1].tolist())
 
-    # counts
+    # numbers
 
     def counts(self, level_x: Level, level_y: Level) -> Counts:
         """Return the numbers of the tiles of a pair of levels."""
@@ -200,22 +133,23 @@ class Content:
     @cached_property
     def people(self) -> tuple[str, ...]:
         """Who set the status of a block; the first one is nobody."""
-        base = self.index.base.people
         edited = (block.who for _, block in self.document.matrix.edited() if block is not None)
-        return tuple(dict.fromkeys((*base, *edited)))
+        return tuple(dict.fromkeys((*self.index.base.people, *edited)))
 
 
-_MARKS = np.zeros(len(STATUSES), np.int64)
-_MARKS[UNCONFIRMED] = int(Mark.UNCONFIRMED)
-_MARKS[WAITS] = int(Mark.WAITS)
+def content_of(document: Document, watch: Watch = UNWATCHED) -> Content:
+    """Lay a whole document out.
 
-
-def content_of(document: Document) -> Content:
-    """Lay a whole document out."""
+    Cost: linear in versions and blocks, with a sort of both; in elements where types can differ.
+    """
+    watch.step("Laying out the matrix", 0, 3)
     columns, rows = columns_of(document.extraction), rows_of(document.cdm)
+    types = TypesDiffer(columns.nodes, rows.nodes)
+    watch.step("Laying out the matrix", 1, 3)
     index = index_of(document.matrix.base, columns, rows)
-    content = Content(document, columns, rows, index, TypesDiffer(columns.nodes, rows.nodes))
-    content = replace(content, index=_with_flagged(content))
+    index = replace(index, flagged=flagged_of(index, types))
+    watch.step("Counting the matrix", 2, 3)
+    content = Content(document, columns, rows, index, Pyramid.of(index), types)
     return content_after(content, document, (key for key, _ in document.matrix.edited()))
 
 
@@ -224,7 +158,7 @@ def content_after(content: Content, document: Document, keys: Iterable[BlockKey]
 
     Cost: what the blocks hold.
     """
-    changed: dict[int, tuple[Facts, Facts]] = {}
+    changed: dict[int, tuple[BlockFacts, BlockFacts]] = {}
     for key in keys:
         x, y = content.columns.version_item(key[0]), content.rows.version_item(key[1])
         if x is not None and y is not None:
@@ -235,55 +169,26 @@ def content_after(content: Content, document: Document, keys: Iterable[BlockKey]
     return replace(content, document=document, edited=content.edited.with_blocks(changed))
 
 
-def _facts_before(content: Content, x: int, y: int) -> Facts:
+def _facts_before(content: Content, x: int, y: int) -> BlockFacts:
     place = content.index.find(x, y)
     if place < 0:
         return NOTHING
     found = next(iter(content.index.blocks(np.array([place], np.int64))))
-    return Facts(found.elements, found.room, found.flagged, STATUSES.index(found.status))
+    return BlockFacts(found.elements, found.room, found.flagged, STATUSES.index(found.status))
 
 
-def _facts_now(content: Content, x: int, y: int, block: Block | None) -> Facts:
+def _facts_now(content: Content, x: int, y: int, block: Block | None) -> BlockFacts:
     if block is None:
         return NOTHING
+    columns, rows = content.columns, content.rows
     elements = np.array(block.elements, np.int64).reshape(-1, 2)
-    xs, ys = np.full(len(elements), x), np.full(len(elements), y)
-    column, row = content.columns.positions(xs, elements[:, 1]), content.rows.positions(ys, elements[:, 0])
-    shown = (column != NOWHERE) & (row != NOWHERE)
-    flagged = content._differs(xs[shown], ys[shown], column[shown], row[shown])
-    count = int(shown.sum())
-    wide, tall = content.columns.version_spans, content.rows.version_spans
-    room = min(wide.last(x) - wide.first(x), tall.last(y) - tall.first(y)) if count else 0
-    return Facts(count, room, int(flagged.sum()), STATUSES.index(block.status))
-
-
-def _with_flagged(content: Content) -> BlockIndex:
-    """Count the elements of every block whose types differ."""
-    index, base = content.index, content.index.base
-    flagged = np.zeros(len(index.key), np.int32)
-    for low in range(0, len(index.key), _CHUNK):
-        places = np.arange(low, min(low + _CHUNK, len(index.key)))
-        x, y, q, p, _ = content._base_elements(places)
-        column, row = content.columns.positions(x, p), content.rows.positions(y, q)
-        shown = (column != NOWHERE) & (row != NOWHERE)
-        differs = np.zeros(len(x), np.int64)
-        differs[shown] = content._differs(x[shown], y[shown], column[shown], row[shown])
-        rows = index.row[places].astype(np.int64)
-        ends = np.concatenate([[0], np.cumsum(differs)])
-        stops = np.cumsum(base.start[rows + 1] - base.start[rows])
-        flagged[places] = ends[stops] - np.concatenate([[0], ends[stops[:-1]]])
-    return replace(index, flagged=flagged) if flagged.any() else index
-
-
-_CHUNK = 100_000
-
-
-def _versions(axis: Axis, positions: range) -> range:
-    """Return the versions that hold a range of attribute positions."""
-    low, high = max(positions.start, 0), min(positions.stop, len(axis.runs))
-    if low >= high:
-        return range(0)
-    return range(axis.version_at(low), axis.version_at(high - 1) + 1)
+    one = np.ones(len(elements), np.int64)
+    ends = Ends(x * one, y * one, elements[:, 1], elements[:, 0], one)
+    ends = ends.part(shown(columns, rows, ends))
+    count = len(ends.x)
+    room = min(int(columns.widths[x]), int(rows.widths[y])) if count else 0
+    flagged = int(np.count_nonzero(types_differ(content.types, columns, rows, ends)))
+    return BlockFacts(count, room, flagged, STATUSES.index(block.status))
 
 
 def axis_of(content: Content, side: Side) -> Axis:

@@ -16,7 +16,7 @@ from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.nodes import Ints, search
 
 
-class Facts(NamedTuple):
+class BlockFacts(NamedTuple):
     """What is drawn of one block; a block that is not there has status -1."""
 
     elements: int = 0
@@ -25,7 +25,7 @@ class Facts(NamedTuple):
     status: int = -1
 
 
-NOTHING = Facts()
+NOTHING = BlockFacts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Edited:
     """Edited blocks.
 
     Shape: ``key`` int64, sorted (see ``BlockIndex``); ``now`` and ``before`` have a row for each, with the columns of
-    ``Facts``.
+    ``BlockFacts``.
     """
 
     key: Ints
@@ -58,13 +58,15 @@ class Edited:
         if not len(self.key):
             return np.zeros(len(keys), np.bool_)
         at = np.minimum(search(self.key, keys), len(self.key) - 1)
-        return self.key[at] == keys
+        found: npt.NDArray[np.bool_] = self.key[at] == keys
+        return found
 
     def within(self, xs: range, ys: range, height: int) -> Ints:
         """Return the places of the edited blocks of a rectangle of versions."""
         low, high = search(self.key, np.array([max(xs.start, 0), max(xs.stop, 0)]) * height).tolist()
         y = self.key[low:high] % height
-        return np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low
+        found: Ints = np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low
+        return found
 
     def blocks(self, places: Ints, height: int, before: bool = False) -> Blocks:
         """Return what is drawn of edited blocks now, or was before; those that are not there left out."""
@@ -74,7 +76,7 @@ class Edited:
         row = np.full(len(key), -1, np.int64)
         return Blocks(key // height, key % height, facts[:, 0], facts[:, 1], facts[:, 2], facts[:, 3], row)
 
-    def with_blocks(self, changed: Mapping[int, tuple[Facts, Facts]]) -> Edited:
+    def with_blocks(self, changed: Mapping[int, tuple[BlockFacts, BlockFacts]]) -> Edited:
         """Return the columns with other facts of some blocks.
 
         Args:

@@ -11,8 +11,8 @@ import numpy as np
 from metl_gui.core.blocks import Status
 from metl_gui.core.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.counts import versions_of
 from metl_gui.ui.matrix.nodes import Ints
-from metl_gui.ui.matrix.pyramid import versions_of
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.content import Content

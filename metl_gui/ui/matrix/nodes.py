@@ -43,16 +43,19 @@ class _Ids:
         return cls(base, None if ascends else np.argsort(base.id, kind="stable").astype(np.int32))
 
     def find(self, ids: Ints) -> Ints:
-        """Return the row of every attribute id, which must be there."""
+        """Return the row of every attribute id, -1 where there is none."""
         own = self.base.id
         if not len(own):
-            return np.zeros(len(ids), np.int64)
-        if self.order is not None:
+            return np.full(len(ids), -1, np.int64)
+        if self.order is None and int(own[-1]) - int(own[0]) == len(own) - 1:
+            at = ids.astype(np.int64) - int(own[0])
+            return np.where((at >= 0) & (at < len(own)), at, -1)
+        if self.order is None:
+            at = np.minimum(search(own, ids), len(own) - 1)
+        else:
             at = np.searchsorted(own, ids.astype(own.dtype), sorter=self.order)
-            return self.order[np.minimum(at, len(own) - 1)].astype(np.int64)
-        if int(own[-1]) - int(own[0]) == len(own) - 1:
-            return np.clip(ids.astype(np.int64) - int(own[0]), 0, len(own) - 1)
-        return np.minimum(search(own, ids), len(own) - 1)
+            at = self.order[np.minimum(at, len(own) - 1)]
+        return np.where(own[at] == ids, at, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +94,31 @@ class Nodes:
 
         Shape: one version and one attribute for every entry.
         """
+        found = self._found(rows, attribute_ids)
+        start, stop = self._starts(rows, 0), self._starts(rows, 1)
+        places: Ints = np.where((found >= start) & (found < stop), found - start, NOWHERE)
+        return places
+
+    def kinds(self, rows: Ints, attribute_ids: Ints) -> Ints:
+        """Return a number for the type of every attribute, which must be there: an entry of ``kind_nodes``."""
+        found = self._found(rows, attribute_ids)
         old = rows >= 0
         if old.all():
-            found = self._find(True).find(attribute_ids)
-            is_there = self.base.id[found] == attribute_ids if len(self.base.id) else np.zeros(len(rows), np.bool_)
-        else:
-            found, is_there = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_)
-            for part, is_base, base in ((old, True, self.base), (~old, False, self.edited)):
-                if part.any() and len(base.id):
-                    found[part] = self._find(is_base).find(attribute_ids[part])
-                    is_there[part] = base.id[found[part]] == attribute_ids[part]
-        start, stop = self._starts(rows, 0), self._starts(rows, 1)
-        is_there &= (found >= start) & (found < stop)
-        return np.where(is_there, found - start, NOWHERE)
+            return self.base.type[found]
+        kinds = np.zeros(len(rows), np.int64)
+        kinds[old] = self.base.type[found[old]]
+        kinds[~old] = self.edited.type[found[~old]].astype(np.int64) + len(self.base.types)
+        return kinds
+
+    def _found(self, rows: Ints, attribute_ids: Ints) -> Ints:
+        """Return the row of every attribute in the base of its version, -1 where it is not there."""
+        old = rows >= 0
+        if old.all():
+            return self._ids_of(is_base=True).find(attribute_ids)
+        found = np.full(len(rows), -1, np.int64)
+        for part, is_base in ((old, True), (~old, False)):
+            found[part] = self._ids_of(is_base=is_base).find(attribute_ids[part])
+        return found
 
     def attribute_ids(self, row: int) -> Ints:
         """Return the ids of the attributes of one version."""
@@ -125,17 +140,6 @@ class Nodes:
         base, at = self._at(row)
         return base.facts[at].labels[0]
 
-    def kinds(self, rows: Ints, places: Ints) -> Ints:
-        """Return a number for the type of every attribute, an entry of ``kind_nodes``."""
-        at = self._starts(rows, 0) + places
-        old = rows >= 0
-        if old.all():
-            return self.base.type[at]
-        found = np.zeros(len(rows), np.int64)
-        found[old] = self.base.type[at[old]]
-        found[~old] = self.edited.type[at[~old]].astype(np.int64) + len(self.base.types)
-        return found
-
     @cached_property
     def kind_nodes(self) -> tuple[Attribute, ...]:
         """An attribute of every type, for questions about types."""
@@ -149,18 +153,14 @@ class Nodes:
     def find_attribute(self, attribute_id: int) -> tuple[int, int] | None:
         """Return (version row, place) of an attribute, ``None`` when no version has it."""
         for is_base, base in ((False, self.edited), (True, self.base)):
-            if not len(base.id):
-                continue
-            found = int(self._find(is_base).find(np.array([attribute_id], np.int64))[0])
-            if int(base.id[found]) == attribute_id:
-                at = int(search(base.start, found, "right")) - 1
-                row = at if is_base else ~at
-                if is_base and int(self.rows(base.version_id[at : at + 1])[0]) != at:
-                    continue  # what the base says of this version is out of date
-                return row, found - int(base.start[at])
+            found = int(self._ids_of(is_base=is_base).find(np.array([attribute_id], np.int64))[0])
+            at = int(search(base.start, found, "right")) - 1
+            # What the base says of a version that was edited since is out of date.
+            if found >= 0 and (not is_base or int(self.rows(base.version_id[at : at + 1])[0]) == at):
+                return at if is_base else ~at, found - int(base.start[at])
         return None
 
-    def _find(self, is_base: bool) -> _Ids:
+    def _ids_of(self, *, is_base: bool) -> _Ids:
         if is_base not in self._ids:
             self._ids[is_base] = _Ids.of(self.base if is_base else self.edited)
         return self._ids[is_base]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from metl_gui.core.compatibility import is_readable
 from metl_gui.ui.matrix.nodes import Ints, Nodes
 
 _UNKNOWN = -1
+_FEW_PAIRS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +31,26 @@ class TypesDiffer:
         pairs = len(self.columns.kind_nodes) * len(self.rows.kind_nodes)
         object.__setattr__(self, "_known", np.full(pairs, _UNKNOWN, np.int8))
 
+    @cached_property
+    def can_differ(self) -> bool:
+        """Whether any two types may differ; not looked into where there are many."""
+        if len(self._known) > _FEW_PAIRS:
+            return True
+        self._ask(np.flatnonzero(self._known == _UNKNOWN))
+        return bool((self._known == 1).any())
+
     def of(self, column_kinds: Ints, row_kinds: Ints) -> npt.NDArray[np.bool_]:
         """Say for every pair of kinds (see ``Nodes.kinds``) whether values of the one cannot be read as the other."""
-        height = len(self.rows.kind_nodes)
-        pairs = column_kinds.astype(np.int64) * height + row_kinds
+        pairs = column_kinds.astype(np.int64) * len(self.rows.kind_nodes) + row_kinds
         found = self._known[pairs]
         if (found == _UNKNOWN).any():
-            for pair in np.unique(pairs[found == _UNKNOWN]).tolist():
-                source, target = self.columns.kind_nodes[pair // height], self.rows.kind_nodes[pair % height]
-                self._known[pair] = not is_readable(source, target)
+            self._ask(np.unique(pairs[found == _UNKNOWN]))
             found = self._known[pairs]
-        return found == 1
+        differs: npt.NDArray[np.bool_] = found == 1
+        return differs
+
+    def _ask(self, pairs: Ints) -> None:
+        height = len(self.rows.kind_nodes)
+        for pair in pairs.tolist():
+            source, target = self.columns.kind_nodes[pair // height], self.rows.kind_nodes[pair % height]
+            self._known[pair] = not is_readable(source, target)

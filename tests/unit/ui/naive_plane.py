@@ -10,7 +10,7 @@ from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.content import Mark
+from metl_gui.ui.matrix.elements import Mark
 from metl_gui.ui.matrix.pyramid import Tile
 
 GAPS = {Level.VERSION: 0.4, Level.SCHEMA: 0.8, Level.GROUP: 1.6}

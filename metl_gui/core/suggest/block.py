@@ -114,8 +114,8 @@ def _rivals(strength: Scores) -> Scores:
 
 
 def _ranked(found: Evidence, strength: Scores, ends: tuple[list[Attribute], list[Attribute]]) -> tuple[Candidate, ...]:
-    scores, best = probabilities(strength)
-    scores = np.round(np.where(found.types_fit, scores, np.minimum(scores, _MOST_WHERE_TYPES_DIFFER)), 3)
+    likely, best = probabilities(strength)
+    scores = np.round(np.where(found.types_fit, likely, np.minimum(likely, _MOST_WHERE_TYPES_DIFFER)), 3)
     rank = scores + 4e-4 * best + 1e-4 * strength  # what is scored alike is ordered by what it was scored from
     order = np.argsort(-rank, axis=1, kind="stable")[:, :MOST_FOR_ONE]
     rows, places = np.nonzero(np.take_along_axis(scores, order, axis=1) > 0)

@@ -11,7 +11,6 @@ import json
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,7 @@ class Replay:
     def run(self, steps: list[Step]) -> dict[str, list[float]]:
         """Return the milliseconds of the frames by kind of step."""
         frames: dict[str, list[float]] = {kind: [] for kind in TIMED}
+        self._viewport.repaint()
         for step in steps:
             event = self._event(step)
             start = time.perf_counter()
@@ -81,8 +81,8 @@ class Replay:
         )
 
 
-def main(size_name: str, width: int, height: int, rounds: int) -> dict[str, Any]:
-    """Measure one size at one size of the view."""
+def main(size_name: str, width: int, height: int, rounds: int, limit: int = 0) -> dict[str, Any]:
+    """Measure one size at one size of the view; a limit takes the first steps of the path only."""
     app = QApplication([])
     app.setFont(_font(app))
     themes.apply(app, themes.load("light"))
@@ -101,7 +101,7 @@ def main(size_name: str, width: int, height: int, rounds: int) -> dict[str, Any]
         "first_s": first,
         "memory": _memory(document, held),
     }
-    steps = recorded(size)
+    steps = recorded(size)[: limit or None]
     ours = Replay(view, _plane(view))
     baseline = _baseline(view.content, width, height)
     ours.run(steps[:40])
@@ -201,8 +201,6 @@ def _why_not(content: Content) -> str:
     gigabytes = len(content.columns.runs) * len(content.rows.runs) / 1e9
     return f"an image of all cells would take {gigabytes:,.0f} GB"
 
-
-Measure = Callable[[str, int, int, int], dict[str, Any]]
 
 if __name__ == "__main__":
     name, *numbers = sys.argv[1:]

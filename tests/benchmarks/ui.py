@@ -1,0 +1,217 @@
+"""What the matrix costs on a screen: frames of a recorded path at 10^9 and 10^12 cells, first pictures, openings.
+
+A frame lasts from the input event to the end of painting. The baseline is a plain ``ImageItem`` of pyqtgraph's over
+all cells with automatic down-sampling, which gets the same events, where its image can lie in memory at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.harness import Case, figure, quartiles
+from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
+from tests.benchmarks.ui_opening import STARTED
+
+FRAME_MS = 16.0
+LARGE_FRAME_MS = 33.0
+_QUICK_STEPS = 100
+_OPENINGS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One screen.
+
+    Args:
+        name: what is printed.
+        size: of the project, by its name in ``ui_frames``.
+        platform: Qt's: ``offscreen``, or ``xcb`` on a display of Xvfb's.
+        view: width and height of the matrix, before the scale.
+        scale: device pixels a pixel.
+        target_ms: of the 95th percentile of frames.
+    """
+
+    name: str
+    size: str
+    platform: str
+    view: tuple[int, int]
+    scale: int
+    target_ms: float
+
+
+def cases(rounds: int, quick: bool) -> Iterator[Case]:
+    """Measure both sizes on all screens; a quick run takes the smaller size without a display, and part of the path."""
+    view, large = (1600, 1000), (1920, 1080)
+    settings = [Setting("10^9 cells, 1600x1000 offscreen", "design", "offscreen", view, 1, FRAME_MS)]
+    if not quick:
+        settings += [
+            Setting("10^9 cells, 1600x1000 Xvfb", "design", "xcb", view, 1, FRAME_MS),
+            Setting("10^9 cells, 3840x2160 at scale 2", "design", "offscreen", large, 2, LARGE_FRAME_MS),
+            Setting("10^12 cells, 1600x1000 offscreen", "stretch", "offscreen", view, 1, FRAME_MS),
+            Setting("10^12 cells, 1600x1000 Xvfb", "stretch", "xcb", view, 1, FRAME_MS),
+            Setting("10^12 cells, 3840x2160 at scale 2", "stretch", "offscreen", large, 2, LARGE_FRAME_MS),
+        ]
+    for setting in settings:
+        if setting.platform == "xcb" and shutil.which("Xvfb") is None:
+            yield figure(
+                setting.name, 0.0, unit="ms", note="not measured: Xvfb is not installed (apt-get install xvfb)"
+            )
+            continue
+        yield from _frames(setting, rounds, _QUICK_STEPS if quick else 0)
+    yield from _openings(quick)
+
+
+def _frames(setting: Setting, rounds: int, steps: int) -> Iterator[Case]:
+    found = _measured(setting, rounds, steps)
+    wanted = [side * setting.scale for side in setting.view]
+    if found["platform"] != setting.platform or found["pixels"] != wanted:
+        raise AssertionError(f"{setting.name} was painted on {found['platform']} with {found['pixels']} pixels")
+    ours = [_joined(each["ours"]) for each in found["rounds"]]
+    p95 = [_percentile(frames, 95) for frames in ours]
+    everything = [frame for frames in ours for frame in frames]
+    note = (
+        f"p50 {statistics.median(everything):.1f}, max {max(everything):.1f} of {len(ours[0])} frames; p95 by kind: "
+        + ", ".join(f"{kind} {_percentile(frames, 95):.1f}" for kind, frames in _by_kind(found["rounds"]).items())
+    )
+    low, high = quartiles(p95)
+    yield Case(
+        f"frame p95, {setting.name}", statistics.median(p95), None, "ms", setting.target_ms, None, low, high, note
+    )
+    yield _against(setting, found, p95)
+    hovers = [frame for each in found["rounds"] for kind in ("hover", "header") for frame in each["ours"][kind]]
+    yield _response(f"hover p95, {setting.name}", hovers, setting)
+    yield _response(f"selection p95, {setting.name}", found["selection"], setting)
+    yield figure(
+        f"first picture, {setting.name}", found["first_s"], unit="s", target=0.5, note="of a document in memory"
+    )
+    if setting.platform == "offscreen" and setting.scale == 1:
+        yield from _memory(setting, found["memory"])
+
+
+def _against(setting: Setting, found: dict[str, Any], p95: list[float]) -> Case:
+    name = f"frame p95 against ImageItem, {setting.name}"
+    if found["baseline"] != "ran":
+        return figure(name, statistics.median(p95), unit="ms", note=f"no baseline: {found['baseline']}")
+    theirs = [_percentile(_joined(each["baseline"]), 95) for each in found["rounds"]]
+    ratios = [b / o for o, b in zip(p95, theirs, strict=True)]
+    worst = max(frame for each in found["rounds"] for frame in _joined(each["baseline"]))
+    return Case(
+        name,
+        statistics.median(p95),
+        statistics.median(theirs),
+        "ms",
+        None,
+        statistics.median(ratios),
+        *quartiles(ratios),
+        note=f"its longest frame took {worst:,.0f} ms; it has neither names nor counts nor marks",
+    )
+
+
+def _response(name: str, frames: list[float], setting: Setting) -> Case:
+    p95 = _percentile(frames, 95)
+    note = f"p50 {statistics.median(frames):.1f}, max {max(frames):.1f} of {len(frames)}"
+    return figure(name, p95, unit="ms", target=setting.target_ms, note=note)
+
+
+def _memory(setting: Setting, parts: dict[str, float]) -> Iterator[Case]:
+    targets = {"matrix": ("bytes a one", 24.0), "trees": ("bytes an attribute", 100.0), "pyramid": ("bytes a one", 1.0)}
+    for part, size in parts.items():
+        unit, target = targets.get(part, ("bytes a one", None))
+        yield figure(f"memory of {part}, {setting.name}", size, unit=unit, target=target)
+
+
+def _openings(quick: bool) -> Iterator[Case]:
+    """Time the real program from the start of its process, on project files that are in the cache of the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = (DESIGN,) if quick else (DESIGN, STRETCH)
+        for size in sizes:
+            yield from _opening(size, Path(folder))
+
+
+def _opening(size: Size, folder: Path) -> Iterator[Case]:
+    from tests.benchmarks.project_files import write_project
+
+    path = folder / f"{size.ones}.metl"
+    write_project(path, build(size))
+    times = [_opened(path, folder) for _ in range(_OPENINGS)]
+    usable = [each["usable"] for each in times]
+    drawn = [each["drawn"] - each["usable"] for each in times]
+    whole = [each["drawn"] for each in times]
+    note = f"median of {_OPENINGS}, from the start of the process"
+    yield _timed(f"window usable, {size.name}", usable, 1.0, note)
+    if size is DESIGN:
+        yield _timed(f"matrix drawn after that, {size.name}", drawn, 0.5, note)
+    else:
+        yield _timed(f"matrix drawn, {size.name}", whole, 8.0, note)
+
+
+def _timed(name: str, times: list[float], target: float, note: str) -> Case:
+    low, high = quartiles(times)
+    return Case(name, statistics.median(times), None, "s", target, None, low, high, note)
+
+
+def _opened(project: Path, folder: Path) -> dict[str, float]:
+    """Open a project in the real program, with folders of its own."""
+    own = {name: str(folder / name.lower()) for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+    environment = os.environ | own | {"QT_QPA_PLATFORM": "offscreen", STARTED: str(time.monotonic())}
+    found: dict[str, float] = _child(["tests.benchmarks.ui_opening", str(project)], environment)
+    return found
+
+
+def _measured(setting: Setting, rounds: int, steps: int) -> dict[str, Any]:
+    """Run the child that replays the path."""
+    arguments = ["tests.benchmarks.ui_frames", setting.size, *map(str, setting.view), str(rounds), str(steps)]
+    environment = os.environ | {"QT_QPA_PLATFORM": setting.platform, "QT_SCALE_FACTOR": str(setting.scale)}
+    found: dict[str, Any]
+    if setting.platform != "xcb":
+        found = _child(arguments, environment)
+        return found
+    with _display() as display:
+        found = _child(arguments, environment | {"DISPLAY": display})
+    return found
+
+
+@contextmanager
+def _display() -> Iterator[str]:
+    """Start an X server without a screen on a free number."""
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "1920x1200x24"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert server.stdout is not None
+        yield f":{server.stdout.readline().decode().strip()}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _child(arguments: list[str], environment: dict[str, str]) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], env=environment, stdout=subprocess.PIPE, check=True, text=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _joined(frames: dict[str, list[float]]) -> list[float]:
+    return [frame for each in frames.values() for frame in each]
+
+
+def _by_kind(rounds: list[dict[str, dict[str, list[float]]]]) -> dict[str, list[float]]:
+    kinds = rounds[0]["ours"]
+    return {kind: [frame for each in rounds for frame in each["ours"][kind]] for kind in kinds if kinds[kind]}
+
+
+def _percentile(values: list[float], share: int) -> float:
+    return statistics.quantiles(values, n=100, method="inclusive")[share - 1]

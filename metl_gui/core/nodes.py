@@ -6,7 +6,7 @@ counted apart, and apart for each tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from metl_gui.core.declarations import KeyPaths
@@ -99,7 +99,8 @@ class Schema:
         version_ids: ids of its versions, oldest first.
         aliases: further names it answers to.
         settings: sorted (name, value) pairs: ``key``, ``replica_identity``, ``version_field``, ``placeholder``,
-            ``framing``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for entities.
+            ``framing``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for entities,
+            ``mask`` for both.
         succeeds: (newer, older) pairs of lineages of which one took over from the other without being the same.
     """
 
@@ -118,3 +119,8 @@ class Schema:
     def setting(self, name: str, default: str = "") -> str:
         """Return one setting, or the default when it was never set."""
         return next((value for key, value in self.settings if key == name), default)
+
+    def with_setting(self, name: str, value: str) -> Schema:
+        """Return the schema with one setting changed; an empty value takes it away."""
+        merged = {**dict(self.settings), name: value}
+        return replace(self, settings=tuple(sorted((key, text) for key, text in merged.items() if text)))

@@ -12,6 +12,7 @@ from metl_gui.core import paths
 from metl_gui.core.document import Document
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.masks import MASK
 from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.review import review_items
 from metl_gui.errors import EditError, near_names
@@ -55,7 +56,7 @@ def set_settings(
 ) -> SettingsResult:
     """Change settings of a schema or entity, each written ``NAME=VALUE``; an empty value puts the default back.
 
-    ``key`` takes attribute paths separated by commas, in key order.
+    ``key`` takes attribute paths separated by commas, in key order; ``mask`` takes those whose values are hidden.
 
     Raises:
         EditError: the schema, a setting, a value or a key attribute is not known; then nothing was set.
@@ -105,18 +106,20 @@ def _assignment(document: Document, side: Side, schema: Schema, text: str) -> tu
             f"{text!r} is no setting.", hint="Write it as NAME=VALUE; an empty value puts the default back."
         )
     if name == "key" and side is Side.EXTRACTION:
-        value = ",".join(_key_paths(document, schema, value))
+        value = ",".join(_known_paths(document, side, schema, value))
+    if name == MASK:
+        value = ",".join(sorted(set(_known_paths(document, side, schema, value))))
     if name in _PATH_SETTINGS and value:
         _check_path(value)
     return name, value
 
 
-def _key_paths(document: Document, schema: Schema, value: str) -> list[str]:
+def _known_paths(document: Document, side: Side, schema: Schema, value: str) -> list[str]:
     wanted = [path.strip() for path in value.split(",") if path.strip()]
-    known = {a.path for version in document.extraction.versions(schema.id) for a in version.attributes}
+    known = {a.path for version in document.tree(side).versions(schema.id) for a in version.attributes}
     for path in wanted:
         if path not in known:
-            hint = near_names(path, known) or "Name attributes by their dotted paths, in key order."
+            hint = near_names(path, known) or "Name attributes by their dotted paths, with commas between."
             raise EditError(f"No version of {schema.name} has an attribute {path!r}.", hint=hint)
     return wanted
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.edits.elements import block_name
+from metl_gui.core.masks import MASK, setting_with
 from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError, near_names
 
@@ -17,8 +18,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "meanwhile": ("hold", "map what is left"),
     "policy": ("newest", "parallel"),
 }
-SCHEMA_SETTINGS = ("key", "replica_identity", "version_field", "placeholder", "framing", "ask", "meanwhile")
-ENTITY_SETTINGS = ("policy",)
+SCHEMA_SETTINGS = ("key", "replica_identity", "version_field", "placeholder", "framing", "ask", "meanwhile", MASK)
+ENTITY_SETTINGS = ("policy", MASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,37 @@ class SetSettings:
         if self.side is Side.CDM and replace(schema, settings=settings).setting("policy", "newest") == "newest":
             for id_ in schema.version_ids[:-1]:
                 draft.drop_blocks(draft.matrix.row_keys(id_))
+
+
+@dataclass(frozen=True, slots=True)
+class MaskAttribute:
+    """Hide the values of an attribute from people, in every version, or show them again."""
+
+    side: Side
+    version_id: int
+    attribute_id: int
+    is_hidden: bool = True
+
+    def title(self, document: Document) -> str:
+        """Name the attribute."""
+        version = document.tree(self.side).version(self.version_id)
+        attribute = version.attribute(self.attribute_id)
+        name = document.tree(self.side).schema(version.schema_id).name
+        return f"{'Mask' if self.is_hidden else 'Show'} {attribute.path if attribute else '?'} of {name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Change the setting.
+
+        Raises:
+            EditError: the attribute is gone.
+        """
+        version = draft.version(self.side, self.version_id)
+        attribute = version.attribute(self.attribute_id)
+        if attribute is None:
+            raise EditError("The attribute is not in the trees any more.", hint="Look at the newest state first.")
+        schema = draft.schema(self.side, version.schema_id)
+        value = setting_with(draft.tree(self.side), schema, attribute, self.is_hidden)
+        SetSettings(self.side, schema.id, ((MASK, value),)).apply(draft)
 
 
 @dataclass(frozen=True, slots=True)

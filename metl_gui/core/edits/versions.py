@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
+from metl_gui.core.masks import MASK, setting_without
 from metl_gui.core.names import label_order
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import TreeView
@@ -89,6 +90,8 @@ class RemoveVersion:
                 carry_to_entity_version(draft, version, tree.version(schema.version_ids[at - 1]), replace_old=True)
             draft.drop_blocks(draft.matrix.row_keys(version.id))
         left = schema.version_ids[:at] + schema.version_ids[at + 1 :]
+        if left and schema.setting(MASK):
+            schema = schema.with_setting(MASK, setting_without(tree, schema, version))
         draft.put_version(self.side, version.id, None)
         draft.put_schema(self.side, schema.id, replace(schema, version_ids=left) if left else None)
 

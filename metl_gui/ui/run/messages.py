@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -10,11 +11,13 @@ from typing import TypeAlias
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.document import Document
 from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.run.indent import indented
+from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
 
 _SHOWN = 200
 _LONGEST = 20_000
@@ -38,9 +41,9 @@ def records_of(folder: Path, errors: Path | None, only_set_aside: bool, reason: 
     return list(first_set_aside(errors, _SHOWN, reason)) if errors is not None and errors.is_dir() else []
 
 
-def pair_of(record: KeptRecord) -> MessagePair:
-    """Lay a record out beside what became of it."""
-    return _mapped(record) if isinstance(record, MappedRecord) else _set_aside(record)
+def pair_of(record: KeptRecord, document: Document) -> MessagePair:
+    """Lay a record out beside what became of it, without the values that the document masks."""
+    return _mapped(record, document) if isinstance(record, MappedRecord) else _set_aside(record, document)
 
 
 def readable(raw: bytes) -> str:
@@ -67,24 +70,36 @@ def unwrapped(raw: bytes) -> tuple[str, bytes]:
     return " · ".join(parts), record["value"].encode()
 
 
-def _mapped(record: MappedRecord) -> MessagePair:
+def _mapped(record: MappedRecord, document: Document) -> MessagePair:
     titles = ", ".join(dict.fromkeys(sent.entity for sent in record.outgoing))
-    after = "\n\n".join(readable(bytes(sent.message)) for sent in record.outgoing)
-    where, value = unwrapped(record.incoming)
+    masks = Masks(document, schema_of(record.outgoing[0].message) if record.outgoing else None)
+    sent = [(each, masks.outgoing(each.entity, bytes(each.message))) for each in record.outgoing]
+    after = "\n\n".join(readable(text) if text is not None else UNREADABLE for _, text in sent)
+    incoming = masks.incoming(record.incoming)
+    if incoming is None:
+        return MessagePair(record.place, UNREADABLE, titles, after)
+    where, value = unwrapped(incoming)
     return MessagePair(" · ".join(part for part in (record.place, where) if part), readable(value), titles, after)
 
 
-def _set_aside(record: SetAsideRecord) -> MessagePair:
+def _set_aside(record: SetAsideRecord, document: Document) -> MessagePair:
     words = record.detail or "No further detail."
     where = f"\n\nschema {record.schema or 'unknown'}, version {record.version or 'unknown'}"
-    return MessagePair(record.position or "", readable(record.incoming), f"set aside · {record.reason}", words + where)
+    incoming = Masks(document, record.schema).incoming(record.incoming)
+    before = readable(incoming) if incoming is not None else UNREADABLE
+    return MessagePair(record.position or "", before, f"set aside · {record.reason}", words + where)
 
 
 class MessagePanel(QFrame):
-    """Shows pairs one by one."""
+    """Shows pairs one by one.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        document: gives the document whose masks hold now.
+    """
+
+    def __init__(self, document: Callable[[], Document], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._document = document
         self.setProperty("surface", "card")
         self.records: list[KeptRecord] = []
         self._at = 0
@@ -117,10 +132,14 @@ class MessagePanel(QFrame):
         else:
             self.only_aside.setChecked(True)
 
+    def refresh(self) -> None:
+        """Show the same record again, as the masks of the document are now."""
+        self._show()
+
     @property
     def pair(self) -> MessagePair | None:
         """What is shown."""
-        return pair_of(self.records[self._at]) if self.records else None
+        return pair_of(self.records[self._at], self._document()) if self.records else None
 
     def _load(self) -> None:
         if not self.only_aside.isChecked():

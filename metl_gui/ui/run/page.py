@@ -15,7 +15,7 @@ from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import UserError
 from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.dock import Dock
-from metl_gui.ui.document import OpenProject
+from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.run.chart import RateChart
 from metl_gui.ui.run.figures import Figures
@@ -46,7 +46,8 @@ class RunPage(QMainWindow):
         self.report: Mapping[str, Any] | None = None
         self._runs_for: Workbench | None = None
         self.setup = RunSetup()
-        self.figures, self.chart, self.messages = Figures(), RateChart(), MessagePanel()
+        self.figures, self.chart = Figures(), RateChart()
+        self.messages = MessagePanel(lambda: project.value)
         self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
         self.by_reason = TableModel([TableCell("reason"), TableCell("records", is_number=True)])
         self.dock = Dock("runSetupDock", "Run", self.setup)
@@ -56,6 +57,7 @@ class RunPage(QMainWindow):
         self.setup.stop_wanted.connect(spark.stop)
         self.setup.run_chosen.connect(self._show_logged)
         project.opened.connect(self._opened)
+        project.changed.connect(self._changed)
         spark.said.connect(self.setup.spark.setText)
         spark.told.connect(self._take)
         spark.busy.connect(self.setup.show_busy)
@@ -110,6 +112,10 @@ class RunPage(QMainWindow):
         self.setup.show_history(runs)
         if runs:
             self._show_logged(runs[0])
+
+    def _changed(self, changed: Changed) -> None:
+        if not changed.same_trees:
+            self.messages.refresh()
 
     def _clear(self) -> None:
         self.rates = Rates()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,14 @@ from metl_gui.store.tables import VERSION, file_version
 from metl_gui.store.tree_rows import read_tree, write_trees
 
 _log = logging.getLogger(__name__)
+
+
+Told: TypeAlias = Callable[[int, int], None]
+"""Follows reading: (versions read, versions in all)."""
+
+
+def _nobody(_done: int, _total: int) -> None:
+    """Follow nothing."""
 
 
 class ProjectFile:
@@ -129,11 +137,12 @@ class ProjectFile:
         with self._reading() as connection:
             return _state(connection)
 
-    def document(self, state: int | None = None) -> Document:
+    def document(self, state: int | None = None, told: Told = _nobody) -> Document:
         """Read the document: trees, and the dense set from the compact one (A4).
 
         Args:
             state: an earlier state, rebuilt from the log; the newest one by default.
+            told: called with (versions read, versions in all); what it raises ends the reading.
 
         Raises:
             ProjectError: the file is damaged, or has no such state.
@@ -144,7 +153,7 @@ class ProjectFile:
                 raise ProjectError(
                     f"There is no state {state} in {self.path.name}.", hint=f"Its states go from 0 to {newest}."
                 )
-            document = self._newest_document(connection, newest)
+            document = self._newest_document(connection, newest, told)
             return document if state is None else _taken_back(document, log.change_since(connection, state), state)
 
     def commit(
@@ -336,8 +345,16 @@ class ProjectFile:
         except (BugError, msgspec.MsgspecError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise damaged(self.path, f"Its parts do not fit together ({error})") from error
 
-    def _newest_document(self, connection: sqlite3.Connection, state: int) -> Document:
-        trees = {side: read_tree(connection, side) for side in Side}
+    def _newest_document(self, connection: sqlite3.Connection, state: int, told: Told) -> Document:
+        total = int(connection.execute("SELECT count(*) FROM versions").fetchone()[0])
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            told(done, total)
+
+        trees = {side: read_tree(connection, side, count) for side in Side}
         rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
         ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
         matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])

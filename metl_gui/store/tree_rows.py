@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -50,8 +50,13 @@ def write_trees(connection: sqlite3.Connection, transition: Transition, interned
             )
 
 
-def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
+def read_tree(connection: sqlite3.Connection, side: Side, told: Callable[[int], None]) -> Tree:
     """Read one tree.
+
+    Args:
+        connection: to the file.
+        side: which tree.
+        told: called now and then with how many more versions were read; what it raises ends the reading.
 
     Raises:
         ValueError: a version without its schema or label, or an attribute without its text or type.
@@ -59,6 +64,7 @@ def read_tree(connection: sqlite3.Connection, side: Side) -> Tree:
     columns = _Columns()
     for rows in _portions(connection.execute(_READ_VERSIONS, (side.value,))):
         columns.add(rows)
+        told(len(rows))
     numbers, packs = columns.joined()
     by_id = np.argsort(numbers[:, 0], kind="stable")
     version_ids = _by_schema(numbers)

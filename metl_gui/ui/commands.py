@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import PySide6
-from PySide6.QtCore import qVersion
+from PySide6.QtCore import QObject, Qt, qVersion
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog
 
 from metl_gui import __version__
-from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
@@ -24,8 +23,8 @@ from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.keys.sheet import KeySheet
 from metl_gui.ui.naming import version_words
-from metl_gui.ui.palette.dialog import ask_what_to_do
-from metl_gui.ui.palette.entries import entries_of
+from metl_gui.ui.palette.dialog import Palette
+from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.workbench.exporting import ExportFormat, export
 from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
@@ -40,10 +39,11 @@ _PROJECTS = "METL projects (*.metl)"
 _SHOWN = 8
 
 
-class Commands:
+class Commands(QObject):
     """The commands of one window."""
 
     def __init__(self, window: Window) -> None:
+        super().__init__(window)
         self._window = window
         self._project = window.project
 
@@ -74,7 +74,9 @@ class Commands:
                 self._opened(outcome)
 
         self._window.jobs.start(
-            f"Opening {path.name}", lambda _watch: Workbench.open(path, for_editing, take_over=take_over), done
+            f"Opening {path.name}",
+            lambda watch: Workbench.open(path, for_editing, take_over=take_over, watch=watch),
+            done,
         )
 
     def open_sample(self) -> None:
@@ -139,14 +141,6 @@ class Commands:
             "Exporting", lambda watch: export(document, format_, path, watch=watch), self._failed_only
         )
 
-    def clear_element(self) -> None:
-        """Clear the selected element."""
-        selected = self._window.selection.current
-        key, element = selected.block, selected.element
-        block = self._project.value.matrix.block(*key) if key is not None else None
-        if key is not None and element is not None and block is not None and element in block.elements:
-            self._project.do(SetElements(key, zeros=(element,)))
-
     def remove_version(self) -> None:
         """Remove the version selected in a tree, after naming what goes with it."""
         selected = self._window.selection.current
@@ -197,9 +191,10 @@ class Commands:
     def show_palette(self) -> None:
         """Ask what to do among everything that makes sense now, and do it."""
         window = self._window
-        ask_what_to_do(
-            entries_of(window), window.settings.recent_actions, window, window.settings.remember_action
-        )
+        palette = Palette(entries_of(window), window.settings.recent_actions, window)
+        palette.place_over(window)
+        palette.chosen.connect(self._do_entry, Qt.ConnectionType.QueuedConnection)
+        show(palette)
 
     def show_keys(self) -> None:
         """Show the sheet of keys."""
@@ -223,6 +218,10 @@ class Commands:
             "(Haase, Röseler, Seidel, 2022)."
         )
         self._say(f"METL Workbench {__version__}", text)
+
+    def _do_entry(self, entry: Entry) -> None:
+        self._window.settings.remember_action(entry.id)
+        entry.does()
 
     def _open_by(self, title: str, task: Callable[[Watch], Workbench]) -> None:
         self._window.jobs.start(title, task, self._opened)
@@ -282,6 +281,6 @@ class Commands:
 
 
 def show(dialog: QDialog) -> None:
-    """Show a dialog until it is closed."""
-    dialog.exec()
-    dialog.deleteLater()
+    """Show a dialog over its window; nobody waits for it to be closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from metl_gui.store import log
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.runs import LoggedRun
+from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _TRIES = 5
 
@@ -61,13 +63,14 @@ class Workbench:
     Args:
         project: the open project file; closed with this.
         who: the person whose name stands at edits; by default ``METL_USER`` or the login name.
+        watch: progress and cancel of reading the document.
     """
 
-    def __init__(self, project: ProjectFile, who: str | None = None) -> None:
+    def __init__(self, project: ProjectFile, who: str | None = None, watch: Watch = UNWATCHED) -> None:
         self._project = project
         self._lock = threading.RLock()
         self._who = person() if who is None else who
-        self._document = project.document()
+        self._document = project.document(told=partial(watch.step, "Reading schemas and mappings"))
 
     @classmethod
     def create(cls, path: Path, who: str | None = None) -> Workbench:
@@ -79,7 +82,14 @@ class Workbench:
         return cls._on(ProjectFile.create(path, person() if who is None else who), who)
 
     @classmethod
-    def open(cls, path: Path, for_editing: bool = True, who: str | None = None, take_over: bool = False) -> Workbench:
+    def open(
+        cls,
+        path: Path,
+        for_editing: bool = True,
+        who: str | None = None,
+        take_over: bool = False,
+        watch: Watch = UNWATCHED,
+    ) -> Workbench:
         """Open a project file.
 
         Args:
@@ -87,18 +97,20 @@ class Workbench:
             for_editing: take the editing lease; without it everything but edits can be done.
             who: the person.
             take_over: edit even if another living editor holds the lease; that one turns read only.
+            watch: progress and cancel.
 
         Raises:
+            RunCancelled: it was stopped.
             ProjectHeldError: somebody else edits it; the message names who.
             ProjectError: it cannot be opened.
         """
         name = person() if who is None else who
-        return cls._on(ProjectFile.open(path, for_editing, name, take_over), who)
+        return cls._on(ProjectFile.open(path, for_editing, name, take_over), who, watch)
 
     @classmethod
-    def _on(cls, project: ProjectFile, who: str | None) -> Workbench:
+    def _on(cls, project: ProjectFile, who: str | None, watch: Watch = UNWATCHED) -> Workbench:
         try:
-            return cls(project, who)
+            return cls(project, who, watch)
         except BaseException:
             project.close()
             raise

@@ -16,7 +16,7 @@ from metl_gui.core.draft import Draft, Stamp, Transition, perform
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AttachLabel
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
+from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
 from tests.unit.store.contents import parts
@@ -233,3 +233,18 @@ def test_opening_reading_and_committing_load_neither_sqlite_utils_nor_pandas(edi
     command = [sys.executable, "-c", script, str(path)]
     told = subprocess.run(command, cwd=Path(__file__).parents[3], check=True, capture_output=True, text=True).stdout
     assert told == "[]\n"
+
+
+def test_reading_tells_how_many_versions_were_read_and_can_be_stopped(editing: Editing) -> None:
+    editing.small_world()
+    told: list[tuple[int, int]] = []
+    document = editing.project.document(told=lambda done, total: told.append((done, total)))
+    count = sum(1 for side in Side for _ in document.tree(side).all_versions())
+    assert told[-1] == (count, count)
+
+    def stop(_done: int, _total: int) -> None:
+        raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        editing.project.document(told=stop)
+    assert parts(editing.project.document()) == parts(document)

@@ -75,7 +75,7 @@ class Comments:
     """
 
     def __init__(self, document: Document = Document(), comments: Iterable[Comment] = ()) -> None:  # noqa: B008 - frozen
-        self._document = document
+        self.document = document
         self.all = tuple(sorted(comments, key=lambda comment: (comment.when_ms, comment.id)))
         self._by_key: dict[_Key, list[Comment]] = defaultdict(list)
         for comment in self.all:
@@ -98,11 +98,11 @@ class Comments:
 
     def of_block(self, key: BlockKey) -> tuple[Comment, ...]:
         """Return what was said of a block as a whole."""
-        return self.of(block_subject(self._document, key)) if self.all else ()
+        return self.of(block_subject(self.document, key)) if self.all else ()
 
     def of_element(self, key: BlockKey, element: Element) -> tuple[Comment, ...]:
         """Return what was said of an element, in whichever version of its schema and entity."""
-        return self.of(element_subject(self._document, key, element)) if self.all else ()
+        return self.of(element_subject(self.document, key, element)) if self.all else ()
 
     def containing(self, words: str) -> Iterator[Comment]:
         """Yield the comments that hold a text in their words or their writer, whatever its case; the newest first."""
@@ -126,7 +126,7 @@ class Comments:
     def _ids(self, side: Side, spot: Spot) -> tuple[int, ...]:
         if not spot.attribute:
             return (spot.schema,)
-        version = self._document.tree(side).find_version(spot.version)
+        version = self.document.tree(side).find_version(spot.version)
         attribute = version.attribute(spot.attribute) if version is not None else None
         return spot.schema, attribute.lineage if attribute is not None else spot.lineage
 

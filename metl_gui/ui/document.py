@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.blocks import BlockKey
+from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.review import ReviewItem, review_items
@@ -44,17 +45,20 @@ class OpenProject(QObject):
         opened: the ``Workbench`` that is open now, or ``None``.
         changed: a ``Changed``.
         refused: a ``UserError`` that an edit met; nothing was changed.
+        commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
     """
 
     opened = Signal(object)
     changed = Signal(object)
     refused = Signal(object)
+    commented = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workbench: Workbench | None = None
         self.value = Document()
         self._review: tuple[Document, tuple[ReviewItem, ...]] | None = None
+        self._comments: Comments | None = None
 
     def open(self, workbench: Workbench) -> None:
         """Show another project; the one before is closed."""
@@ -120,6 +124,17 @@ class OpenProject(QObject):
             items = sorted(review_items(self.value), key=lambda item: item.block.postponed)
             self._review = (self.value, tuple(items))
         return self._review[1]
+
+    def comments(self) -> Comments:
+        """Return what people said of nodes, elements and blocks; worked out once for each document."""
+        if self._comments is None or self._comments.document is not self.value:
+            self._comments = Comments(self.value, self.workbench.comments() if self.workbench is not None else ())
+        return self._comments
+
+    def read_comments_again(self) -> None:
+        """Tell everybody that comments were written or removed."""
+        self._comments = None
+        self.commented.emit()
 
     def _attempt(self, act: Callable[[Workbench], Transition]) -> bool:
         if self.workbench is None:

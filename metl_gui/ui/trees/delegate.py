@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from collections.abc import Callable
+from typing import TypeAlias
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui import theme as themes
@@ -14,10 +17,24 @@ from metl_gui.ui.trees.facts import RowFacts
 from metl_gui.ui.trees.model import FACTS_ROLE
 
 ROW_PX = 24
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
+
+
+def _is_nothing(_index: Index) -> bool:
+    return False
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Paints rows from their ``RowFacts``."""
+    """Paints rows from their ``RowFacts``.
+
+    ``is_implied`` tells which rows chosen cells imply; their tint is lighter than that of chosen rows. ``below`` is the
+    row on which dragged fields would be dropped.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.is_implied: Callable[[Index], bool] = _is_nothing
+        self.below: QPersistentModelIndex | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Every row is 24 px high."""
@@ -34,6 +51,11 @@ class RowDelegate(QStyledItemDelegate):
         box = QRectF(option.rect)
         painter.save()
         is_selected = paint_row_background(painter, option)
+        if not is_selected and self.is_implied(index):
+            painter.fillRect(box, theme.accentbg)
+        if self.below is not None and self.below == index:
+            painter.setPen(QPen(theme.accent, 2))
+            painter.drawRect(box.adjusted(1, 1, -1, -1))
         left = box.left() + 4
         if facts.mark is not None:
             paint_mark(painter, QRectF(left + 2, box.center().y() - 4, 8.5, 8.5), facts.mark, theme)

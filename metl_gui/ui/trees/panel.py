@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QTimer, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
-from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.notes import note_of_place
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
-from metl_gui.ui.trees.delegate import RowDelegate
+from metl_gui.ui.trees.chosen_rows import rows_of
+from metl_gui.ui.trees.facts import RowFacts
 from metl_gui.ui.trees.funnel import Funnel
-from metl_gui.ui.trees.model import TreeModel
+from metl_gui.ui.trees.menu import node_menu
+from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
+from metl_gui.ui.trees.strip import STRIP_PX, Strip
+from metl_gui.ui.trees.tips import tip_of
+from metl_gui.ui.trees.view import TreeView
 
 _FILTER_DELAY_MS = 60
 _WIDTHS = {Side.EXTRACTION: 296, Side.CDM: 284}
@@ -23,6 +27,8 @@ type:int  a type
 is:unmapped  is:mapped  is:review  is:new  is:required  is:key  is:masked  is:commented
 changed:new  changed:removed  changed:type  since the version before
 in:orders  only in schemas or entities of that name"""
+_MOST_PX = 16_777_215
+"""Qt's own word for a width without limit."""
 _ROWS_OPENED = 200
 """So many rows are opened by themselves: Qt lays out every open row, which costs seconds when they are a million."""
 
@@ -33,10 +39,14 @@ class TreePanel(Surface):
     Signals:
         counted: ("shown" count, whole count) of schemas after opening, edits and filters.
         narrowed: the ``FilterResult`` that the matrix is to show too, ``None`` for everything.
+        dropped: (``Dragged``, ``Place``) of fields of the other tree and the node they were dropped on.
+        unfold_wanted: the strip that stands for the folded panel was pressed.
     """
 
     counted = Signal(object)
     narrowed = Signal(object)
+    dropped = Signal(object)
+    unfold_wanted = Signal()
 
     def __init__(self, side: Side, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__("panel", (_WIDTHS[side], 600), parent, share=(0.2, 1.0))
@@ -58,25 +68,23 @@ class TreePanel(Surface):
         self.note.setProperty("kind", "small")
         self.note.setWordWrap(True)
         self.note.hide()
-        self.view = _make_view(name, self.model)
+        self.view = TreeView(side, name, self.model)
+        self.view.rows.is_implied = self._is_implied
+        self.strip = Strip("Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION)
+        self.strip.hide()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_FILTER_DELAY_MS)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 2, 10, 0)
-        layout.setSpacing(6)
-        row = QHBoxLayout()
-        row.setSpacing(2)
-        row.addWidget(self.box, 1)
-        row.addWidget(self.funnel)
-        layout.addLayout(row)
-        layout.addWidget(self.note)
-        layout.addWidget(self.view, 1)
+        self._lay_out()
         self._timer.timeout.connect(self._filter)
         self.model.filled.connect(self._filled)
         self.funnel.toggled.connect(self._narrow)
         self.box.textChanged.connect(self._wait_for_letters)
-        self.view.selectionModel().currentChanged.connect(self._chosen)
+        self.view.selectionModel().selectionChanged.connect(self._chosen)
+        self.view.dropped.connect(self.dropped)
+        self.view.menu_wanted.connect(self._show_menu)
+        self.view.tip_wanted.connect(self._show_tip)
+        self.strip.clicked.connect(self.unfold_wanted)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         selection.changed.connect(self._show_selected)
@@ -86,6 +94,40 @@ class TreePanel(Surface):
         self.box.setText(text)
         self._timer.stop()
         self._filter()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the strip is left."""
+        return not self.strip.isHidden()
+
+    def fold(self, is_folded: bool) -> None:
+        """Leave only a strip of the panel, or show it again."""
+        self.strip.setVisible(is_folded)
+        self._body.setVisible(not is_folded)
+        self.setFixedWidth(STRIP_PX) if is_folded else self._let_grow()
+
+    def _let_grow(self) -> None:
+        self.setMinimumWidth(0)
+        self.setMaximumWidth(_MOST_PX)
+
+    def _lay_out(self) -> None:
+        self._body = QWidget()
+        self._body.setProperty("surface", "clear")
+        layout = QVBoxLayout(self._body)
+        layout.setContentsMargins(10, 2, 10, 0)
+        layout.setSpacing(6)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        row.addWidget(self.box, 1)
+        row.addWidget(self.funnel)
+        layout.addLayout(row)
+        layout.addWidget(self.note)
+        layout.addWidget(self.view, 1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self.strip)
+        outer.addWidget(self._body, 1)
 
     def _wait_for_letters(self, _text: str) -> None:
         self._timer.start()
@@ -138,61 +180,58 @@ class TreePanel(Surface):
     def _tell(self) -> None:
         self.counted.emit(self.model.shown_count)
 
-    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
-        place = self.model.place(current) if current.isValid() else None
-        if self._is_following or place is None:
+    def _chosen(self, *_what: object) -> None:
+        if self._is_following:
             return
-        self._selection.choose(self._selection.current.with_place(self.side, place))
+        places = self.view.chosen()
+        if not places:
+            return
+        current = self.model.place(self.view.currentIndex())
+        if current not in places:
+            current = places[-1]
+        self._selection.choose(self._selection.current.with_places(self.side, places, current))
 
     def _show_selected(self, selected: Selected) -> None:
-        place = selected.on(self.side)
+        self.view.viewport().update()  # chosen cells imply other rows now
+        place, places = selected.on(self.side), selected.all_on(self.side)
+        if places == self.view.chosen() and place == self.model.place(self.view.currentIndex()):
+            return
         self._is_following = True
         try:
-            if place is None:
-                self.view.selectionModel().clear()
-            else:
-                self._go_to(place)
+            self._go_to(place, places)
         finally:
             self._is_following = False
 
-    def _go_to(self, place: Place) -> None:
-        index = self.model.index_of(place)
-        if index.isValid() and index != self.view.currentIndex():
-            self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-            self.view.scrollTo(index, QAbstractItemView.ScrollHint.EnsureVisible)
-
-
-class _Tree(QTreeView):
-    """A tree view with plain triangles in the colour of the text."""
-
-    def drawBranches(self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Draw a triangle beside what can be opened, on the row's own ground."""
-        theme = themes.current()
-        if self.selectionModel().isSelected(index):
-            painter.fillRect(rect, theme.sel)
-        if not self.model().hasChildren(index):
+    def _go_to(self, place: Place | None, places: tuple[Place, ...]) -> None:
+        chooser, flags = self.view.selectionModel(), QItemSelectionModel.SelectionFlag
+        if place is None:
+            chooser.clear()
             return
-        x, y = rect.right() - 7.0, rect.center().y() + 0.5
-        shape = [QPointF(x - 3.5, y - 2), QPointF(x + 3.5, y - 2), QPointF(x, y + 2.5)]
-        if not self.isExpanded(index):
-            shape = [QPointF(x - 2, y - 3.5), QPointF(x - 2, y + 3.5), QPointF(x + 2.5, y)]
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.dim)
-        painter.drawPolygon(shape)
-        painter.restore()
+        index = self.model.index_of(place)
+        if not index.isValid():
+            return
+        if len(places) > 1:
+            chooser.select(rows_of(self.model, places), flags.ClearAndSelect)
+            chooser.setCurrentIndex(index, flags.Select)
+        else:
+            chooser.setCurrentIndex(index, flags.ClearAndSelect)
+        self.view.scrollTo(index, QAbstractItemView.ScrollHint.EnsureVisible)
 
+    def _is_implied(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        if self._selection.current.cells is None:
+            return False
+        place = self.model.place(index)
+        return place is not None and self._selection.implies(self.side, place)
 
-def _make_view(name: str, model: TreeModel) -> QTreeView:
-    view = _Tree()
-    view.setAccessibleName(name)
-    view.setModel(model)
-    view.setItemDelegate(RowDelegate(view))
-    view.setHeaderHidden(True)
-    view.setUniformRowHeights(True)
-    view.setIndentation(14)
-    view.setMouseTracking(True)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    return view
+    def _show_menu(self, at: QPoint) -> None:
+        place = self.model.place(self.view.currentIndex())
+        menu = node_menu(self, self.side, place) if place is not None else None
+        if menu is not None:
+            menu.popup(at)
+
+    def _show_tip(self, wanted: tuple[Place, QPoint]) -> None:
+        place, at = wanted
+        facts = self.model.index_of(place).data(FACTS_ROLE)
+        state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""
+        note = note_of_place(self._project, self.side, place)
+        QToolTip.showText(at, tip_of(self._project.value, self.side, place, note, state), self.view)

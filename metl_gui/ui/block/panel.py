@@ -25,6 +25,7 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words
+from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
 from metl_gui.ui.surface import Surface
@@ -37,11 +38,13 @@ class BlockPanel(Surface):
 
     Signals:
         toggle_wanted: a ``Cell`` to set or to clear.
+        dropped: (``Dragged``, ``Place``) of fields of a tree and the row they were dropped on.
         review_wanted: the ``BlockKey`` whose lost elements a person must decide on.
         retold: title, pill, kind of the pill and facts for the title line changed, see ``told``.
     """
 
     toggle_wanted = Signal(object)
+    dropped = Signal(object)
     review_wanted = Signal(object)
     retold = Signal()
 
@@ -69,6 +72,7 @@ class BlockPanel(Surface):
         self.tools.versions.toggled.connect(self._show_view)
         project.opened.connect(self.refresh)
         project.changed.connect(self.refresh)
+        project.commented.connect(self._read_again)
         selection.changed.connect(self.refresh)
 
     # what is shown
@@ -81,6 +85,10 @@ class BlockPanel(Surface):
         self._tell(document, block)
         if self.isVisible():
             self._show(document, block)
+
+    def _read_again(self) -> None:
+        self._shown = None
+        self.refresh()
 
     def show_ghosts(self, ghosts: tuple[Ghost, ...]) -> None:
         """Show suggestions as dashed lines; those of other blocks are not for this panel."""
@@ -179,7 +187,7 @@ class BlockPanel(Surface):
         )
 
     def _fill(self, document: Document, key: BlockKey, block: Block | None) -> None:
-        lists = lists_of(document, key)
+        lists = lists_of(document, key, notes_of(self._project, key))
         self.lists.show_lists(lists, self._links(document, key, block), block.status if block is not None else None)
         self.note.setText(note_words(block, _is_newest(document, key)))
         self._offer(block)
@@ -245,14 +253,9 @@ class BlockPanel(Surface):
 
     def _dropped(self, drop: tuple[Side, int, Dragged]) -> None:
         side, attribute, dragged = drop
-        if self.key is None:
-            return
-        wanted = self.key[0] if dragged.side is Side.EXTRACTION else self.key[1]
-        ids = [p.attribute for p in dragged.attributes if p.version == wanted and p.attribute is not None]
-        for id_ in ids[:1]:
-            element = Element(attribute, id_) if side is Side.CDM else Element(id_, attribute)
-            if element not in self.lists.lists.elements:
-                self._want(element)
+        if self.key is not None:
+            version = self.key[0] if side is Side.EXTRACTION else self.key[1]
+            self.dropped.emit((dragged, place_of_version(self._project.value, side, version, attribute)))
 
     def _confirm(self) -> None:
         block = self._project.value.matrix.block(*self.key) if self.key is not None else None

@@ -178,7 +178,9 @@ class TreePanel(Surface):
             self.view.expand(index)
 
     def _tell(self) -> None:
-        self.counted.emit(self.model.shown_count)
+        shown, whole = self.model.shown_count
+        self.strip.say(f"{whole:,}")
+        self.counted.emit((shown, whole))
 
     def _chosen(self, *_what: object) -> None:
         if self._is_following:

@@ -112,7 +112,7 @@ class Axis:
         first = self.firsts[Level.GROUP]
         group = int(self.firsts[Level.OUTER_GROUP][item]) if level is Level.OUTER_GROUP else item
         name = group_of(self.schemas[int(first[group])].name)
-        return name.partition(".")[0] if level is Level.OUTER_GROUP else name
+        return outer_of(name) if level is Level.OUTER_GROUP else name
 
     def id(self, level: Level, item: int) -> int:
         """Return the id of an attribute, version or schema; the number of a group."""
@@ -239,6 +239,11 @@ class Axis:
         return None if item is None else self.spans(Level.SCHEMA).stretch(item)
 
 
+def outer_of(group: str) -> str:
+    """Return the first part of the name of a group."""
+    return group.partition(".")[0].partition("/")[0]
+
+
 def columns_of(tree: Tree) -> Axis:
     """Lay out the extraction tree: schemas by group and name, every version, oldest first."""
     ordered = sorted(tree.schemas(), key=lambda schema: (group_of(schema.name), schema.name))
@@ -256,8 +261,8 @@ def rows_of(tree: Tree) -> Axis:
 
 def axis_on(side: Side, nodes: Nodes, plan: Plan) -> Axis:
     """Place what is planned, with nothing hidden."""
-    groups = _numbered([group_of(schema.name) for schema in plan.schemas])
-    outer = _numbered([schema.name.partition(".")[0] if "." in schema.name else "" for schema in plan.schemas])
+    names = [group_of(schema.name) for schema in plan.schemas]
+    groups, outer = _numbered(names), _numbered([outer_of(name) for name in names])
     where = placed(plan, groups)
     first_schemas = _firsts(groups)
     firsts = {

@@ -19,7 +19,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level, columns_of, rows_of
 from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of
 from metl_gui.ui.matrix.counts import Counts
-from metl_gui.ui.matrix.density import Area, Density, density_of
+from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.edited import NOTHING, BlockFacts, Edited
 from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, types_differ
 from metl_gui.ui.matrix.facts import FactsOf, TileFacts
@@ -42,6 +42,7 @@ class Content:
         pyramid: their numbers for coarse levels.
         types: which types differ.
         edited: what differs from the index.
+        whole_planes: densities of the index that are kept.
     """
 
     document: Document
@@ -51,6 +52,7 @@ class Content:
     pyramid: Pyramid
     types: TypesDiffer
     edited: Edited = field(default_factory=Edited.none)
+    whole_planes: WholePlanes = field(default_factory=WholePlanes)
 
     # elements
 

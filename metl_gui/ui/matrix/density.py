@@ -1,40 +1,55 @@
 """How dense elements lie where single items are too small to draw, in bins that are powers of two of a unit.
 
-Bins are aligned to the origin of the plane, so neighbouring pictures agree and zooming does not flicker.
+Bins are aligned to the origin of the plane, so neighbouring pictures agree and zooming does not flicker. What is binned
+is as coarse as the bins allow: elements where rows or columns can be told apart, else blocks, else the tiles of schemas
+x entities; a block or tile that is larger than a bin is spread evenly over its bins.
+Cost: what lies in the area and its bins. While most of the plane is in sight its bins are kept, so that each picture of
+a part of it costs that part only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from math import ceil, floor, log2
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.ui.matrix.axis import Axis
-from metl_gui.ui.matrix.nodes import Ints
-from metl_gui.ui.matrix.spans import Floats
+from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.block_index import WAITS, Blocks, spread
+from metl_gui.ui.matrix.nodes import Ints, search
+from metl_gui.ui.matrix.pyramid import Tiles
+from metl_gui.ui.matrix.spans import Floats, Spans
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.content import Content
 
 Grid: TypeAlias = npt.NDArray[np.float32]
+Bools: TypeAlias = npt.NDArray[np.bool_]
 Area: TypeAlias = tuple[float, float, float, float]
 """Left, top, right, bottom in units."""
+
+_FINE = 0.25
+"""The least size of a bin in units; it tells cells apart, so elements are binned one by one."""
+_ROUNDING = 1e-6
+_MANY_TILES = 20_000
+_MOST_BINS = 1_500_000
+_KEPT = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
     """What lies in the bins of an area.
 
-    Shape: ``elements``, ``room`` and ``waiting`` are (rows, columns). Units: the edges are places on the plane.
+    Shape: ``elements``, ``room`` and ``waits`` are (rows, columns). Units: the edges are places on the plane.
 
     Args:
         left, top, right, bottom: edges of the bins, which may lie beyond the area that was asked for.
         elements: how many are 1.
         room: how many there could be, min(columns, rows) of the non-null blocks, spread over their area.
-        waiting: whether a block that needs review touches the bin.
+        waits: how many blocks or tiles with something that needs review touch the bin.
     """
 
     left: float
@@ -43,7 +58,12 @@ class Density:
     bottom: float
     elements: Grid
     room: Grid
-    waiting: npt.NDArray[np.bool_]
+    waits: Grid
+
+    @property
+    def waiting(self) -> Bools:
+        """Whether something that needs review touches the bin."""
+        return self.waits > 0
 
     @property
     def share(self) -> Grid:
@@ -63,43 +83,255 @@ class Bins:
     @classmethod
     def of(cls, low: float, high: float, most: float) -> Bins:
         """Return the bins of at most ``most`` units that cover a stretch."""
-        size = 2.0 ** floor(log2(max(most, 2.0**-6)))
+        size = 2.0 ** floor(log2(max(most, _FINE)))
         first = floor(low / size)
         return cls(size, first, max(ceil(high / size), first + 1))
 
     def __len__(self) -> int:
         return self.last - self.first
 
-    def at(self, places: Floats) -> Ints:
-        """Return the bins of places, counted from the first."""
-        return np.floor(places / self.size).astype(np.int64) - self.first
+    @property
+    def stretch(self) -> tuple[float, float]:
+        """Where the bins begin and end, in units."""
+        return self.first * self.size, self.last * self.size
+
+    def touched(self, begins: Floats, ends: Floats) -> tuple[Ints, Ints]:
+        """Return the first and the last bin that stretches touch, cut at the edges."""
+        low, high = self._edges(begins, ends)
+        first, last = low.astype(np.int64) - self.first, high.astype(np.int64) - self.first - 1
+        return np.maximum(first, 0), np.minimum(np.maximum(last, first), len(self) - 1)
+
+    def parts(self, begins: Floats, ends: Floats) -> Floats:
+        """Return over how many bins each stretch is spread, those beyond the edges too."""
+        low, high = self._edges(begins, ends)
+        parts: Floats = np.maximum(high - low, 1.0)
+        return parts
+
+    def _edges(self, begins: Floats, ends: Floats) -> tuple[Floats, Floats]:
+        """Round outwards, but not for what sums of gaps leave behind the point."""
+        return np.floor(begins / self.size + _ROUNDING), np.ceil(ends / self.size - _ROUNDING)
+
+
+class _Boxes(NamedTuple):
+    """Things to be binned: where they lie in units, and what they hold."""
+
+    left: Floats
+    right: Floats
+    top: Floats
+    bottom: Floats
+    elements: Floats
+    room: Floats
+    waiting: Bools
+
+    def part(self, chosen: Bools) -> _Boxes:
+        """Return some of the boxes."""
+        sides = (self.left[chosen], self.right[chosen], self.top[chosen], self.bottom[chosen])
+        return _Boxes(*sides, self.elements[chosen], self.room[chosen], self.waiting[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class _Sparse:
+    """The bins of a whole plane that hold something.
+
+    Shape: ``key`` (row * width + column) has one entry a bin, sorted; so have the others.
+    """
+
+    xs: Bins
+    ys: Bins
+    key: Ints
+    elements: Grid
+    room: Grid
+    waits: Grid
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of the bins."""
+        return self.key.nbytes + self.elements.nbytes + self.room.nbytes + self.waits.nbytes
+
+    def cut(self, xs: Bins, ys: Bins) -> Density:
+        """Return the bins of an area."""
+        width = len(self.xs)
+        rows = np.arange(max(ys.first, self.ys.first), min(ys.last, self.ys.last), dtype=np.int64) - self.ys.first
+        low = min(max(xs.first - self.xs.first, 0), width)
+        high = min(max(xs.last - self.xs.first, low), width)
+        at = spread(search(self.key, rows * width + low), search(self.key, rows * width + high))
+        found = _empty(xs, ys)
+        key = self.key[at]
+        where = key // width + self.ys.first - ys.first, key % width + self.xs.first - xs.first
+        found.elements[where], found.room[where], found.waits[where] = (
+            self.elements[at],
+            self.room[at],
+            self.waits[at],
+        )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class WholePlanes:
+    """The bins of the whole plane at the sizes that were asked for last; they do not know of edits."""
+
+    _kept: OrderedDict[tuple[float, float], _Sparse] = field(default_factory=OrderedDict)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of what is kept."""
+        return sum(kept.size_bytes for kept in list(self._kept.values()))
+
+    def get(self, content: Content, size: tuple[float, float]) -> _Sparse | None:
+        """Return the bins of the whole plane at a size, ``None`` where they are too many to keep."""
+        if size in self._kept:
+            self._kept.move_to_end(size)
+            return self._kept[size]
+        xs = Bins.of(0.0, max(content.columns.length, 1.0), size[0])
+        ys = Bins.of(0.0, max(content.rows.length, 1.0), size[1])
+        if len(xs) * len(ys) > _MOST_BINS:
+            return None
+        store = content.pyramid.store(Level.SCHEMA, Level.SCHEMA)
+        tiles = store.within(range(store.width), range(store.height))
+        whole = _binned(_boxes_of_tiles(content, tiles), xs, ys)
+        key = np.flatnonzero((whole.elements > 0) | (whole.waits > 0))
+        elements, room, waits = whole.elements.ravel()[key], whole.room.ravel()[key], whole.waits.ravel()[key]
+        sparse = _Sparse(xs, ys, key.astype(np.int32), elements, room, waits)
+        self._kept[size] = sparse
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return sparse
 
 
 def density_of(content: Content, area: Area, most: tuple[float, float]) -> Density:
-    """Bin what lies in an area."""
+    """Bin what lies in an area.
+
+    Args:
+        content: what is laid out.
+        area: in units.
+        most: how wide and how tall a bin may be, in units.
+    """
     xs, ys = Bins.of(area[0], area[2], most[0]), Bins.of(area[1], area[3], most[1])
-    left, top, right, bottom = xs.first * xs.size, ys.first * ys.size, xs.last * xs.size, ys.last * ys.size
-    elements = np.zeros((len(ys), len(xs)), np.float32)
-    room, waiting = elements.copy(), np.zeros(elements.shape, np.bool_)
-    found = content.elements_within(content.columns.runs.within(left, right), content.rows.runs.within(top, bottom))
-    _add(elements, _bins(content.columns, xs, found.column), _bins(content.rows, ys, found.row), None)
-    wide, tall = content.columns.version_spans, content.rows.version_spans
-    blocks = content.blocks_within(wide.within(left, right), tall.within(top, bottom))
-    for x, y, _, space, _, status in blocks:
-        low_x, high_x = xs.at(np.array(wide.stretch(x))).tolist()
-        low_y, high_y = ys.at(np.array(tall.stretch(y))).tolist()
-        part = np.s_[max(low_y, 0) : high_y + 1, max(low_x, 0) : high_x + 1]
-        room[part] += space / ((high_x - low_x + 1) * (high_y - low_y + 1))
-        if status == "needs review":
-            waiting[part] = True
-    return Density(left, top, right, bottom, elements, room, waiting)
+    if xs.size <= _FINE or ys.size <= _FINE:
+        return _of_elements(content, xs, ys)
+    if not _is_coarse(content, xs):
+        return _binned(_boxes_of_blocks(content, _blocks(content, xs, ys)), xs, ys)
+    store = content.pyramid.store(Level.SCHEMA, Level.SCHEMA)
+    whole = content.whole_planes.get(content, (xs.size, ys.size)) if len(store.key) > _MANY_TILES else None
+    if whole is not None:
+        return _with_edited(content, whole.cut(xs, ys), xs, ys)
+    return _binned(_boxes_of_tiles(content, _tiles(content, xs, ys)), xs, ys)
 
 
-def _bins(axis: Axis, bins: Bins, positions: Ints) -> Ints:
-    return bins.at(axis.runs.places(positions))
+def _with_edited(content: Content, found: Density, xs: Bins, ys: Bins) -> Density:
+    """Take the tiles of an area in which blocks were edited out of its bins and put them in as they are now."""
+    if not len(content.edited):
+        return found
+    wide, tall = _within(content.columns, Level.VERSION, xs), _within(content.rows, Level.VERSION, ys)
+    key = content.edited.key[content.edited.within(wide, tall, content.index.height)]
+    x = content.columns.parents(Level.VERSION, key // content.index.height, Level.SCHEMA)
+    y = content.rows.parents(Level.VERSION, key % content.index.height, Level.SCHEMA)
+    before, now = content.pyramid.store(Level.SCHEMA, Level.SCHEMA), content.counts(Level.SCHEMA, Level.SCHEMA)
+    out, back = _empty(xs, ys), _empty(xs, ys)
+    for tile_x, tile_y in sorted(set(zip(x.tolist(), y.tolist(), strict=True))):
+        one = range(tile_x, tile_x + 1), range(tile_y, tile_y + 1)
+        _add(out, _boxes_of_tiles(content, before.within(*one)), xs, ys)
+        _add(back, _boxes_of_tiles(content, now.within(*one)), xs, ys)
+    waits = found.waits - out.waits + back.waits
+    elements, room = _less(found.elements, out.elements) + back.elements, _less(found.room, out.room) + back.room
+    return Density(found.left, found.top, found.right, found.bottom, elements, room, waits)
 
 
-def _add(grid: Grid, x: Ints, y: Ints, weights: Floats | None) -> None:
-    inside = (x >= 0) & (x < grid.shape[1]) & (y >= 0) & (y < grid.shape[0])
-    flat = np.bincount(y[inside] * grid.shape[1] + x[inside], weights, minlength=grid.size)
-    grid += flat.reshape(grid.shape).astype(np.float32)
+def _less(grid: Grid, taken: Grid) -> Grid:
+    """Subtract, and leave nothing of what only rounding leaves."""
+    rest = grid - taken
+    rest[rest < taken * np.float32(1e-4)] = 0
+    return rest
+
+
+def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
+    columns, rows = content.columns.runs.within(*xs.stretch), content.rows.runs.within(*ys.stretch)
+    found = content.elements_within(columns, rows)
+    left, top = content.columns.runs.places(found.column), content.rows.runs.places(found.row)
+    one = np.ones(len(found))
+    density = _empty(xs, ys)
+    rooms = (
+        _boxes_of_tiles(content, _tiles(content, xs, ys))
+        if _is_coarse(content, xs)
+        else _boxes_of_blocks(content, _blocks(content, xs, ys))
+    )
+    _add(density, rooms._replace(elements=np.zeros(len(rooms.room))), xs, ys)
+    _add(density, _Boxes(left, left + one, top, top + one, one, 0 * one, one < 0), xs, ys)
+    return density
+
+
+def _blocks(content: Content, xs: Bins, ys: Bins) -> Blocks:
+    return content.blocks_within(_within(content.columns, Level.VERSION, xs), _within(content.rows, Level.VERSION, ys))
+
+
+def _tiles(content: Content, xs: Bins, ys: Bins) -> Tiles:
+    wide, tall = _within(content.columns, Level.SCHEMA, xs), _within(content.rows, Level.SCHEMA, ys)
+    return content.counts(Level.SCHEMA, Level.SCHEMA).within(wide, tall)
+
+
+def _is_coarse(content: Content, xs: Bins) -> bool:
+    """Say whether most schemas are no wider than a bin."""
+    return xs.size >= content.columns.spans(Level.SCHEMA).median_length
+
+
+def _within(axis: Axis, level: Level, bins: Bins) -> range:
+    return axis.spans(level).within(*bins.stretch)
+
+
+def _boxes_of_blocks(content: Content, blocks: Blocks) -> _Boxes:
+    x, y = _sides(content.columns.version_spans, blocks.x), _sides(content.rows.version_spans, blocks.y)
+    return _Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.room.astype(np.float64), blocks.status == WAITS)
+
+
+def _boxes_of_tiles(content: Content, tiles: Tiles) -> _Boxes:
+    x, y = (
+        _sides(content.columns.spans(Level.SCHEMA), tiles.x),
+        _sides(content.rows.spans(Level.SCHEMA), tiles.y),
+    )
+    return _Boxes(*x, *y, tiles.elements.astype(np.float64), tiles.room.astype(np.float64), tiles.waiting > 0)
+
+
+def _sides(spans: Spans, items: Ints) -> tuple[Floats, Floats]:
+    whole = range(len(spans))
+    return spans.begins(whole)[items], spans.ends(whole)[items]
+
+
+def _empty(xs: Bins, ys: Bins) -> Density:
+    shape = len(ys), len(xs)
+    (left, right), (top, bottom) = xs.stretch, ys.stretch
+    grids = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    return Density(left, top, right, bottom, *grids)
+
+
+def _binned(boxes: _Boxes, xs: Bins, ys: Bins) -> Density:
+    found = _empty(xs, ys)
+    _add(found, boxes, xs, ys)
+    return found
+
+
+def _add(found: Density, boxes: _Boxes, xs: Bins, ys: Bins) -> None:
+    """Spread what boxes hold evenly over the bins that they touch."""
+    low_x, high_x = xs.touched(boxes.left, boxes.right)
+    low_y, high_y = ys.touched(boxes.top, boxes.bottom)
+    inside = (high_x >= low_x) & (high_y >= low_y)
+    low_x, high_x, low_y, high_y = (each[inside] for each in (low_x, high_x, low_y, high_y))
+    boxes = boxes.part(inside)
+    parts = xs.parts(boxes.left, boxes.right) * ys.parts(boxes.top, boxes.bottom)
+    at, box = _bins_of(low_x, high_x, low_y, high_y, len(xs))
+    weighed = [(found.elements, boxes.elements / parts), (found.room, boxes.room / parts)]
+    weighed += [(found.waits, boxes.waiting.astype(np.float64))] if boxes.waiting.any() else []
+    for grid, weights in weighed:
+        flat = np.bincount(at, weights[box], minlength=grid.size)
+        np.add(grid, flat.reshape(grid.shape), out=grid, casting="same_kind")
+
+
+def _bins_of(low_x: Ints, high_x: Ints, low_y: Ints, high_y: Ints, width: int) -> tuple[Ints, Ints]:
+    """Return the bins that boxes touch, and which box each of them is of."""
+    is_point = (high_x == low_x) & (high_y == low_y)
+    if is_point.all():
+        return low_y * width + low_x, np.arange(len(low_x))
+    box = np.repeat(np.arange(len(low_x)), high_y - low_y + 1)
+    row = spread(low_y, high_y + 1)
+    line = np.repeat(np.arange(len(box)), (high_x - low_x + 1)[box])
+    column = spread(low_x[box], high_x[box] + 1)
+    return row[line] * width + column, box[line]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
 from metl_gui.core.blocks import Status
 from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
+from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.elements import Mark
 from metl_gui.ui.matrix.pyramid import Tile
 
 GAPS = {Level.VERSION: 0.4, Level.SCHEMA: 0.8, Level.GROUP: 1.6}
-
-
-def group_of(name: str) -> str:
-    return name.rpartition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def axis_of(document: Document, side: Side) -> list[Column]:
 
 
 def _outer(name: str) -> str:
-    return name.partition(".")[0] if "." in name else ""
+    return re.split("[./]", group_of(name))[0]
 
 
 @dataclass(frozen=True)

@@ -7,36 +7,18 @@ import random
 import numpy as np
 import pytest
 
-from metl_gui.core.blocks import Element
 from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Stamp, perform
-from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.draft import Stamp, perform
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Column, Plane
+from tests.unit.ui.random_edits import some_edit
 
 SEEDS = range(6)
 PAIRS = [(x, y) for x in Level for y in Level]
-
-
-def some_edit(document: Document, rng: random.Random) -> Edit:
-    """Return an edit that sets or clears some elements of a random block."""
-    version = rng.choice(list(document.extraction.all_versions()))
-    entity = rng.choice(document.cdm.schemas())
-    target = document.cdm.version(entity.version_ids[-1])
-    block = document.matrix.block(version.id, target.id)
-    elements = block.elements if block is not None else ()
-    zeros = tuple(e for e in elements if rng.random() < 0.5)
-    kept = set(elements) - set(zeros)
-    free_p = [a.id for a in version.attributes if a.id not in {e.p for e in kept}]
-    free_q = [a.id for a in target.attributes if a.id not in {e.q for e in kept}]
-    rng.shuffle(free_p)
-    rng.shuffle(free_q)
-    pairs = [Element(q, p) for q, p in zip(free_q, free_p, strict=False) if rng.random() < 0.3]
-    return SetElements((version.id, target.id), tuple(pairs), tuple(set(zeros) - set(pairs)))
 
 
 def edited(document: Document, rng: random.Random, times: int) -> Document:

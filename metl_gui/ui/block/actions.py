@@ -68,11 +68,21 @@ ROWS = (
         has_project,
         is_checked=lambda w: w.map.folding.is_folded(1),
     ),
-    ActionRow("hint_line", "Mapping", "Map in the block editor", "Drag from list to list"),
-    ActionRow("hint_connect", "Mapping", "Begin and end a line from the keyboard, give it up", "Enter, Enter, Esc"),
-    ActionRow("hint_pair", "Mapping", "Set or clear the element of both current rows", "Space"),
-    ActionRow("hint_side", "Mapping", "Change the list", "Left, Right, Tab"),
+    ActionRow("hint_line", "Mapping", "Map in the block editor", "Drag from list to list", scope="block editor"),
     ActionRow(
-        "hint_several", "Edit", "Choose several fields of a tree", "Shift+click, Ctrl+click, Shift+arrows, Ctrl+A"
+        "hint_connect",
+        "Mapping",
+        "Begin and end a line from the keyboard, give it up",
+        "Enter, Enter, Esc",
+        scope="block editor",
+    ),
+    ActionRow("hint_pair", "Mapping", "Set or clear the element of both current rows", "Space", scope="block editor"),
+    ActionRow("hint_side", "Mapping", "Change the list", "Left, Right, Tab", scope="block editor"),
+    ActionRow(
+        "hint_several",
+        "Edit",
+        "Choose several fields of a tree",
+        "Shift+click, Ctrl+click, Shift+arrows, Ctrl+A",
+        scope="trees",
     ),
 )

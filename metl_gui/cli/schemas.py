@@ -31,8 +31,9 @@ def register(commands: Commands) -> None:
         "change the settings of a schema or an entity",
         "Schemas have key (attributes with commas between), replica_identity (default or full), version_field (a path "
         "in the message), placeholder (the text that stands for a value which the source left out), ask (losses, "
-        "always or new attributes too) and meanwhile (hold or map what is left); entities have policy (newest or "
-        "parallel). An empty VALUE puts the default back.",
+        "always or new attributes too), meanwhile (hold or map what is left) and mask (attributes with commas between, "
+        "whose values nobody who looks at messages sees, in any version); entities have policy (newest or parallel) "
+        "and mask. An empty VALUE puts the default back.",
     )
     add_project(settings)
     _add_node(settings)

@@ -164,6 +164,63 @@ def find_place(document: Document, side: Side, text: str) -> tuple[Schema, str |
     raise EditError(f"There is no {_NOUNS[side]} {text!r}.", hint=_near(document, side, text))
 
 
+def find_leaf(document: Document, text: str, side: Side | None = None) -> tuple[Side, Version, Attribute]:
+    """Find the attribute that ``SCHEMA.ATTRIBUTE`` names, or ``SCHEMA.ATTRIBUTE@VERSION``.
+
+    Without a version it is the one of the newest version that has the path, which must mean one attribute.
+
+    Args:
+        document: the state to look in.
+        text: what was written; an entity stands where a schema may.
+        side: the tree to look in; by default the one that has it.
+
+    Raises:
+        EditError: there is none, or the text fits more than one.
+    """
+    sides = [side] if side is not None else list(Side)
+    found: list[tuple[Side, Version, Attribute]] = []
+    failures: list[EditError] = []
+    for each in sides:
+        try:
+            found.append((each, *_leaf(document, each, text)))
+        except EditError as error:
+            failures.append(error)
+    if len(found) > 1:
+        raise EditError(f"{text!r} is in both trees.", hint="Say which one with --tree extraction or --tree cdm.")
+    if not found:
+        # A schema of that name is the better reason than no entity of that name.
+        raise min(failures, key=lambda error: error.title.startswith("There is no"))
+    return found[0]
+
+
+def _leaf(document: Document, side: Side, text: str) -> tuple[Version, Attribute]:
+    bare, at, label = text.rpartition("@")
+    if at:
+        try:
+            schema, path = find_place(document, side, bare)
+        except EditError:
+            schema, path = find_place(document, side, text)  # the sign belongs to the path
+        else:
+            if path is not None:
+                version = find_version(document, side, schema, label)
+                return version, find_attribute(version, schema.name, path)
+    else:
+        schema, path = find_place(document, side, text)
+    if path is None:
+        raise EditError(
+            f"{text!r} names no attribute.",
+            hint=f"Write it as {schema.name}.ATTRIBUTE or {schema.name}.ATTRIBUTE@VERSION.",
+        )
+    having = [(v, a) for v in document.tree(side).versions(schema.id) if (a := v.at_path(path)) is not None]
+    if len({attribute.lineage for _, attribute in having}) > 1:
+        labels = ", ".join(version.label for version, _ in having)
+        raise EditError(
+            f"{path} of {schema.name} is not the same attribute in all of its versions.",
+            hint=f"Name the version, as {text}@{having[-1][0].label}; it is in {labels}.",
+        )
+    return having[-1]
+
+
 def _cuts(text: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     for at, letter in enumerate(text):
         if letter != ":":

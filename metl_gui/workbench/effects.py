@@ -1,0 +1,158 @@
+"""What an edit does, or would do, to the blocks of the matrix, by names: told before it is done, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit, Transition, perform
+from metl_gui.core.effects import BlockEffect, effects
+from metl_gui.core.nodes import Side
+from metl_gui.core.review import review_items
+from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
+from metl_gui.workbench.session import Door, EditGroup, Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOutcome:
+    """What becomes of one block.
+
+    Args:
+        block: the block, by names.
+        came_from: the block of another entity version whose place it takes.
+        restored, parted: elements that come and go.
+        kept: how many stay.
+        needs_review: whether it begins to wait for a decision.
+        gone: whether the block goes.
+    """
+
+    block: BlockName
+    came_from: BlockName | None
+    restored: tuple[ElementName, ...]
+    parted: tuple[ElementName, ...]
+    kept: int
+    needs_review: bool
+    gone: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the block with what becomes of it."""
+        return {
+            "block": self.block.as_json(),
+            "came_from": self.came_from.as_json() if self.came_from else None,
+            "restored": [element.as_json() for element in self.restored],
+            "parted": [element.as_json() for element in self.parted],
+            "kept": self.kept,
+            "needs_review": self.needs_review,
+            "gone": self.gone,
+        }
+
+    def words(self) -> str:
+        """Say it in one line."""
+        parts = [f"{self.kept} kept"] if self.kept or not (self.restored or self.parted) else []
+        parts += [f"{e.from_path} → {e.to_path} comes back" for e in self.restored]
+        parts += [f"{e.from_path} → {e.to_path} parts" for e in self.parted]
+        parts += ["the block goes"] if self.gone else []
+        parts += ["needs review"] if self.needs_review else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutcome:
+    """What an edit did, or would do.
+
+    Args:
+        state: the state afterwards; the one before where nothing was written.
+        title: the edit, for people.
+        blocks: what becomes of blocks.
+        needs_review: decisions that wait afterwards.
+        changed: whether it changes anything at all.
+        dry_run: whether this only says what would happen.
+        note: what else is to know, in a sentence.
+    """
+
+    state: int
+    title: str
+    blocks: tuple[BlockOutcome, ...]
+    needs_review: int
+    changed: bool
+    dry_run: bool
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl entity``, ``metl link`` and ``metl unlink``."""
+        return {
+            "state": self.state,
+            "title": self.title,
+            "changed": self.changed,
+            "blocks": [block.as_json() for block in self.blocks],
+            "needs_review": self.needs_review,
+            "dry_run": self.dry_run,
+            "note": self.note,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Say it in lines: the edit, then what becomes of each block."""
+        verb = "Would do: " if self.dry_run else ""
+        yield f"{verb}{self.title}" if self.changed else f"Nothing changes: {self.title}"
+        if self.note:
+            yield f"  {self.note}"
+        for block in self.blocks:
+            yield f"  {block.block}: {block.words()}"
+        if not self.blocks and self.changed:
+            yield "  No block changes its elements."
+
+
+def do(
+    workbench: Workbench, edit: Edit, dry_run: bool = False, door: Door = Door.COMMAND, group: EditGroup | None = None
+) -> EditOutcome:
+    """Do an edit and say what it did to blocks, or only say what it would do.
+
+    Raises:
+        EditError: the rules refuse the edit.
+        ProjectError: the project cannot be written.
+    """
+    if dry_run:
+        return told(perform(workbench.document, edit, workbench.stamp()), is_done=False)
+    return told(workbench.do(edit, door, group))
+
+
+def preview(document: Document, edit: Edit) -> EditOutcome:
+    """Say what an edit would do.
+
+    Raises:
+        EditError: the rules refuse the edit.
+    """
+    return told(perform(document, edit), is_done=False)
+
+
+def told(transition: Transition, is_done: bool = True) -> EditOutcome:
+    """Put what an edit did into names."""
+    found = tuple(_outcome(transition, effect) for effect in effects(transition))
+    return EditOutcome(
+        transition.after.state if is_done else transition.before.state,
+        transition.title,
+        found,
+        len(review_items(transition.after)),
+        not transition.change.is_empty,
+        not is_done,
+    )
+
+
+def _outcome(transition: Transition, effect: BlockEffect) -> BlockOutcome:
+    return BlockOutcome(
+        known_block_name(_holding(transition, effect.key), effect.key),
+        known_block_name(_holding(transition, effect.came_from), effect.came_from) if effect.came_from else None,
+        tuple(ElementName(*pair) for pair in effect.gained),
+        tuple(ElementName(*pair) for pair in effect.lost),
+        effect.kept,
+        effect.needs_review,
+        effect.is_gone,
+    )
+
+
+def _holding(transition: Transition, key: tuple[int, int]) -> Document:
+    """Return the state that has both versions of a block."""
+    has_all = all(transition.after.tree(side).find_version(id_) for side, id_ in zip(Side, key, strict=True))
+    return transition.after if has_all else transition.before

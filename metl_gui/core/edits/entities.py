@@ -6,6 +6,7 @@ mapped or not; documentation and order are no part of it and change in place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,8 @@ from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import TreeView
 from metl_gui.errors import EditError, near_names
 
+_DOTTED = re.compile(r"(\d{1,3})((?:[.-]\d+)+)")
+"""A label of several numbers; one that begins with a year is a date and counts on in another way."""
 BY_HAND = "by hand"
 """Where a version came from that somebody wrote in the window or with ``metl entity``."""
 
@@ -249,8 +252,10 @@ def _newest(tree: TreeView, entity_id: int) -> Version:
 
 
 def _label_above(tree: TreeView, entity: Schema) -> str:
-    """Choose the label of the next version: the next number, where that orders behind all others."""
-    label = next_label(tree, entity)
+    """Choose the label of the next version: written like the newest one, else the next number above all."""
+    newest = _newest(tree, entity.id).label
+    found = _DOTTED.fullmatch(newest)
+    label = str(int(found[1]) + 1) + re.sub(r"\d+", "0", found[2]) if found else next_label(tree, entity)
     if place_of(tree, entity, label) == len(entity.version_ids):
         return label
     numbers = (label_order(tree.version(id_).label)[1] for id_ in entity.version_ids)

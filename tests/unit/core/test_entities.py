@@ -161,6 +161,16 @@ def test_labels_that_are_dates_are_followed_by_a_higher_number() -> None:
     assert newest(world).label == "2025"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("1", "2"), ("1.2.3", "2.0.0"), ("1-0-0", "2-0-0"), ("v7", "8"), ("2.0", "3.0"), ("new", "2")]
+)
+def test_the_next_label_is_written_like_the_newest_one(before: str, after: str) -> None:
+    world = World()
+    world.entity("be", before, "a")
+    world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
+    assert newest(world).label == after
+
+
 def test_an_attribute_is_created_and_mapped_in_one_step(world: World) -> None:
     transition = world.do(CreateAndMap(newest(world).schema_id, (named(world, "fee"),)))
     assert transition.title == "Create fee of be and map it"

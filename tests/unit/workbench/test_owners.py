@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.comments import Comments, element_subject, node_subject
+from metl_gui.core.comments import Comments, block_subject, element_subject, node_subject
 from metl_gui.core.edits.lineages import JoinLineages, Leaf
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.nodes import Side
@@ -167,7 +167,7 @@ def test_a_comment_on_a_block_stays_when_the_entity_gets_another_version(mapped:
     block = next(b for b in mapped.document.matrix.blocks() if b.elements)
     entity_version = mapped.document.cdm.version(block.entity_version)
     entity = mapped.document.cdm.schema(entity_version.schema_id)
-    name = commenting.place_of(mapped.document, commenting.block_subject(mapped.document, block.key))
+    name = commenting.place_of(mapped.document, block_subject(mapped.document, block.key))
     commenting.say(mapped, name, "why")
     subject = element_subject(mapped.document, block.key, block.elements[0])
     change_entity(mapped, entity.name, EntityChanges(add=["later:string"]))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from metl_gui.ui import actions
 from metl_gui.ui.actions import ActionRow
+from metl_gui.ui.block import actions as block_actions
+from metl_gui.ui.map import actions as map_actions
+from metl_gui.ui.search import actions as search_actions
 
-ROOMS: tuple[tuple[ActionRow, ...], ...] = (actions.TABLE,)
+ROOMS: tuple[tuple[ActionRow, ...], ...] = (actions.TABLE, map_actions.ROWS, block_actions.ROWS, search_actions.ROWS)
 """The rows of every room, the shell's first."""
 
 

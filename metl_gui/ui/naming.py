@@ -23,6 +23,19 @@ def version_words(document: Document, side: Side, version_id: int) -> str:
     return f"{document.tree(side).schema(version.schema_id).name} {version.label}"
 
 
+def schema_name(document: Document, side: Side, schema_id: int) -> str:
+    """Return the name of a schema or entity, its id where it is gone."""
+    schema = document.tree(side).find_schema(schema_id)
+    return schema.name if schema is not None else f"#{schema_id}"
+
+
+def path_of(document: Document, side: Side, version_id: int, attribute_id: int) -> str:
+    """Return the path of an attribute, its id where it is gone."""
+    version = document.tree(side).find_version(version_id)
+    attribute = version.attribute(attribute_id) if version is not None else None
+    return attribute.path if attribute is not None else f"#{attribute_id}"
+
+
 def place_words(document: Document, side: Side, place: Place | None) -> str:
     """Return the full path of a node as rich text, its last part bold."""
     if place is None:

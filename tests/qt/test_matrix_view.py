@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Block, BlockKey, Element
 from metl_gui.core.nodes import Side
-from metl_gui.ui import asking
 from metl_gui.ui.conflict import Conflict, toggle
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, level_at
@@ -77,22 +76,16 @@ def test_alt_click_selects_a_cell_without_setting_it(window: Window) -> None:
     assert elements(window, block.key) == block.elements
 
 
-@pytest.mark.parametrize("answer", ["replace", "swap", "cancel"])
-def test_setting_a_taken_cell_asks_and_does_what_is_answered(
-    window: Window, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
+@pytest.mark.parametrize(("key", "answer"), [("R", "replace"), ("S", "swap"), ("Esc", "cancel")])
+def test_setting_a_taken_cell_asks_beside_it_and_does_what_its_key_says(window: Window, key: str, answer: str) -> None:
     block = some_block(window)
     one, other = block.elements[0], block.elements[1]
     wanted = Element(one.q, other.p)
-    asked: list[str] = []
-
-    def reply(title: str, *_: object) -> str:
-        asked.append(title)
-        return answer
-
-    monkeypatch.setattr(asking, "ask", reply)
     click(window, at_cells(window, block.key, wanted))
-    assert len(asked) == 1
+    sheet = window.map.sheet
+    assert sheet is not None
+    assert sheet.isAncestorOf(QApplication.focusWidget())
+    QTest.keyClick(QApplication.focusWidget(), {"R": Qt.Key.Key_R, "S": Qt.Key.Key_S, "Esc": Qt.Key.Key_Escape}[key])
     after = set(elements(window, block.key))
     rest = set(block.elements) - {one, other}
     expected = {
@@ -101,6 +94,8 @@ def test_setting_a_taken_cell_asks_and_does_what_is_answered(
         "cancel": set(block.elements),
     }
     assert after == expected[answer]
+    assert window.map.sheet is None
+    assert QApplication.focusWidget() is window.map.matrix
 
 
 def test_a_conflict_with_one_element_cannot_be_swapped(window: Window) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from metl_gui.core.nodes import Side
-from metl_gui.ui import asking
 from metl_gui.ui.block.panel import BlockPanel
-from metl_gui.ui.conflict import Answer, Conflict, describe, toggle
+from metl_gui.ui.conflict_sheet import ConflictSheet
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.dragging import Dragged
+from metl_gui.ui.map import words
 from metl_gui.ui.map.empty import EmptyMap
-from metl_gui.ui.matrix.content import content_after, content_of
+from metl_gui.ui.map.folding import Folding
+from metl_gui.ui.map.mapper import Mapper, Question
+from metl_gui.ui.matrix.chosen import lies_within
+from metl_gui.ui.matrix.content import Content, content_after, content_of
+from metl_gui.ui.matrix.dropping import Landing
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Selected, Selection
+from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version
 from metl_gui.ui.trees.panel import TreePanel
 
 
@@ -25,10 +30,12 @@ class MapPage(QMainWindow):
     Signals:
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
         review_wanted: the lost elements of the selected block are to be decided on.
+        said: a ``Said``: what came of a command.
     """
 
     import_wanted = Signal(object)
     review_wanted = Signal()
+    said = Signal(object)
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +44,10 @@ class MapPage(QMainWindow):
         self._project = project
         self._selection = selection
         self._is_picking = False
+        self._whole: Content | None = None
+        self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
+        self.mapper = Mapper(project, selection, self._planes, self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
         self.block = BlockPanel(project, selection)
@@ -45,31 +55,30 @@ class MapPage(QMainWindow):
         self.target_dock = Dock("cdmDock", "Canonical model", self.targets)
         self.block_dock = Dock("blockDock", "Block", self.block)
         self.block_dock.add_tools(self.block.tools)
+        self.folding = Folding(self, ((self.source_dock, self.sources), (self.target_dock, self.targets)))
         self._build()
-        self.sources.counted.connect(self._count_sources)
-        self.targets.counted.connect(self._count_targets)
-        self.matrix.picked.connect(self._picked)
-        self.matrix.toggle_wanted.connect(self.toggle)
-        self.matrix.opened.connect(self.open_block)
-        self.block.toggle_wanted.connect(self.toggle)
-        self.block.retold.connect(self._tell_block)
-        self.block.review_wanted.connect(self._want_review)
-        project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
-        selection.changed.connect(self._show_selected)
+        self._connect()
 
     def toggle(self, cell: Cell) -> None:
         """Set or clear an element; where an end is taken, ask what to do."""
-        meant = toggle(self._project.value, cell.key, cell.element)
-        if not isinstance(meant, Conflict):
-            self._project.do(meant)
-            return
-        title, text = describe(self._project.value, meant)
-        answers = [(Answer.REPLACE.value, "Replace")]
-        answers += [(Answer.SWAP.value, "Swap the two")] if meant.can_swap else []
-        answer = asking.ask(title, text, [*answers, (Answer.CANCEL.value, "Cancel")], self)
-        if answer != Answer.CANCEL:
-            self._project.do(meant.swap() if answer == Answer.SWAP else meant.replace())
+        self.mapper.toggle(cell)
+
+    def open_block(self, selected: Selected | None = None) -> None:
+        """Show the block editor of what is selected, with the keyboard on it.
+
+        Args:
+            selected: what was double clicked; a node without a partner brings the first block that it has.
+        """
+        if isinstance(selected, Selected):
+            self._picked(self._with_partner(selected))
+        self.block_dock.show()
+        self.block_dock.raise_()
+        self.block.take_focus()
+
+    @property
+    def sheet(self) -> ConflictSheet | None:
+        """The sheet that asks just now."""
+        return next((sheet for sheet in self._sheets.values() if sheet.isVisible()), None)
 
     def _build(self) -> None:
         self.empty = EmptyMap()
@@ -88,8 +97,34 @@ class MapPage(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.target_dock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.block_dock)
 
+    def _connect(self) -> None:
+        self.sources.counted.connect(self._count_sources)
+        self.targets.counted.connect(self._count_targets)
+        self.matrix.picked.connect(self._picked)
+        self.matrix.toggle_wanted.connect(self.mapper.toggle)
+        self.matrix.run_wanted.connect(self.mapper.run)
+        self.matrix.dropped.connect(self._dropped)
+        self.matrix.opened.connect(self.open_block)
+        self.matrix.describe = self._spoken
+        self.matrix.tip = self._tip
+        self.mapper.asked.connect(self._ask)
+        self.mapper.said.connect(self.said)
+        self.block.toggle_wanted.connect(self.mapper.toggle)
+        for fields in (self.block, self.sources, self.targets):
+            fields.dropped.connect(self._dropped_on_field)
+        self.block.retold.connect(self._tell_block)
+        self.block.review_wanted.connect(self._want_review)
+        self._project.opened.connect(self._opened)
+        self._project.changed.connect(self._changed)
+        self._selection.changed.connect(self._show_selected)
+        self._selection.lies_within = self._lies_within
+
+    # following the project
+
     def _opened(self, _workbench: object) -> None:
-        self.matrix.show_content(content_of(self._project.value))
+        self._leave_sheets()
+        self.matrix.forget_places()
+        self._show(content_of(self._project.value))
         self._show_middle()
 
     def _show_middle(self) -> None:
@@ -97,12 +132,21 @@ class MapPage(QMainWindow):
         self.middle.setCurrentWidget(self.empty if self.empty.is_needed else self.matrix)
 
     def _changed(self, changed: Changed) -> None:
-        content = self.matrix.content
-        if content is not None and changed.same_trees and changed.blocks is not None:
-            self.matrix.show_content(content_after(content, changed.after, changed.blocks))
+        self._leave_sheets()
+        if self._whole is not None and changed.same_trees and changed.blocks is not None:
+            self._show(content_after(self._whole, changed.after, changed.blocks))
         else:
-            self.matrix.show_content(content_of(changed.after))
+            self._show(content_of(changed.after))
             self._show_middle()
+
+    def _show(self, whole: Content) -> None:
+        self._whole = whole
+        self.matrix.show_content(whole)
+
+    def _planes(self) -> tuple[Content | None, Content | None]:
+        return self.matrix.content, self._whole
+
+    # following the selection
 
     def _picked(self, selected: Selected) -> None:
         self._is_picking = True  # what was picked on the plane is in sight: it must not move under the pointer
@@ -112,7 +156,48 @@ class MapPage(QMainWindow):
             self._is_picking = False
 
     def _show_selected(self, selected: Selected) -> None:
+        self._leave_sheets()
         self.matrix.show_selected(selected, bring_into_sight=not self._is_picking)
+
+    def _lies_within(self, cells: CellRange, side: Side, place: Place) -> bool:
+        return self._whole is not None and lies_within(self._whole, cells, side, place)
+
+    def _spoken(self, selected: Selected) -> str:
+        content = self.matrix.content
+        return words.spoken(content, selected, self.matrix.sight.ghosts) if content is not None else ""
+
+    def _tip(self, selected: Selected) -> str:
+        content = self.matrix.content
+        return words.tip(content, selected, self.matrix.sight.ghosts) if content is not None else ""
+
+    def _with_partner(self, selected: Selected) -> Selected:
+        """Add the other side's version of the first block that a node has, where none is chosen."""
+        source, target, document = selected.source, selected.target, self._project.value
+        if source is not None and source.version is not None and target is None:
+            keys = document.matrix.column_keys(source.version)
+            other = place_of_version(document, Side.CDM, keys[0][1]) if keys else None
+            return selected.with_place(Side.CDM, other)
+        if target is not None and target.version is not None and source is None:
+            keys = document.matrix.row_keys(target.version)
+            other = place_of_version(document, Side.EXTRACTION, keys[-1][0]) if keys else None
+            return selected.with_place(Side.EXTRACTION, other)
+        return selected
+
+    # asking
+
+    def _ask(self, question: Question) -> None:
+        """Ask beside the cell: in the block panel when one works there, else over the matrix."""
+        focus = QApplication.focusWidget()
+        over: QWidget = self.block if focus is not None and self.block.isAncestorOf(focus) else self.matrix
+        if over not in self._sheets:
+            self._sheets[over] = ConflictSheet(over)
+        conflict = question.conflict
+        near = self.matrix.cell_box(conflict.key, conflict.wanted) if over is self.matrix else None
+        self._sheets[over].ask(self._project.value, conflict, near, question.answered)
+
+    def _leave_sheets(self) -> None:
+        for sheet in self._sheets.values():
+            sheet.close_unanswered()
 
     def _tell_block(self) -> None:
         title, pill, kind, facts = self.block.told
@@ -121,11 +206,11 @@ class MapPage(QMainWindow):
     def _want_review(self, _key: object) -> None:
         self.review_wanted.emit()
 
-    def open_block(self, _key: object = None) -> None:
-        """Show the block editor of what is selected, with the keyboard on it."""
-        self.block_dock.show()
-        self.block_dock.raise_()
-        self.block.take_focus()
+    def _dropped(self, landing: Landing) -> None:
+        self.mapper.drop(landing.dragged, landing.onto)
+
+    def _dropped_on_field(self, drop: tuple[Dragged, Place]) -> None:
+        self.mapper.drop(*drop)
 
     def _count_sources(self, counts: tuple[int, int]) -> None:
         self.source_dock.say("Extraction", _count_words(counts, "schema", "schemas"))
@@ -136,5 +221,5 @@ class MapPage(QMainWindow):
 
 def _count_words(counts: tuple[int, int], one: str, many: str) -> str:
     shown, whole = counts
-    words = one if whole == 1 else many
-    return f"{whole:,} {words}" if shown == whole else f"{shown:,} of {whole:,} {words}"
+    noun = one if whole == 1 else many
+    return f"{whole:,} {noun}" if shown == whole else f"{shown:,} of {whole:,} {noun}"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from metl_gui.core.blocks import Element
+from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
 from metl_gui.ui.matrix.content import Content
@@ -273,6 +273,19 @@ class MatrixView(pg.GraphicsView):
         assert spans[1] is not None  # noqa: S101
         x, y = self.camera.on_screen(spans[0][0] + 0.5, spans[1][0] + 0.5)
         return self.panes.plane.pos() + QPointF(x, y)
+
+    def cell_box(self, key: BlockKey, element: Element) -> QRect | None:
+        """Return where a cell lies in this widget, ``None`` when it is out of sight or hidden."""
+        if self.content is None:
+            return None
+        column = self.content.columns.position_of(key[0], element.p)
+        row = self.content.rows.position_of(key[1], element.q)
+        if column is None or row is None:
+            return None
+        left, top = self.camera.on_screen(self.content.columns.begin(column), self.content.rows.begin(row))
+        size = QSizeF(self.camera.scale_x, self.camera.scale_y)
+        box = QRectF(self.panes.plane.pos() + QPointF(left, top), size)
+        return box.toAlignedRect() if self.panes.plane.box().intersects(box) else None
 
     # what gestures do
 

@@ -1,0 +1,94 @@
+"""The actions and gestures of the Map page, for the table of actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metl_gui.ui.actions import ActionRow
+from metl_gui.ui.conditions import all_of, can_edit, has_project, node_selected, nodes_on_both_sides
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+
+def _something_chosen(window: Window) -> bool:
+    current = window.selection.current
+    return current.element is not None or current.cells is not None
+
+
+def _can_go_back(window: Window) -> bool:
+    return has_project(window) and window.map.matrix.trail.can_go_back
+
+
+def _can_go_forward(window: Window) -> bool:
+    return has_project(window) and window.map.matrix.trail.can_go_forward
+
+
+ROWS = (
+    ActionRow(
+        "clear_element",
+        "Edit",
+        "Clear the selected elements",
+        "Del",
+        lambda w: w.map.mapper.clear(),
+        all_of(can_edit, _something_chosen),
+        begins_section=True,
+    ),
+    ActionRow(
+        "back",
+        "View",
+        "Back to the place before",
+        "Alt+Left",
+        lambda w: w.map.matrix.go_back(),
+        _can_go_back,
+        begins_section=True,
+    ),
+    ActionRow("forward", "View", "Forward again", "Alt+Right", lambda w: w.map.matrix.go_forward(), _can_go_forward),
+    ActionRow(
+        "map_chosen",
+        "Mapping",
+        "Map what is chosen",
+        "Ctrl+M",
+        lambda w: w.map.mapper.map_chosen(),
+        all_of(can_edit, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "map_by_name",
+        "Mapping",
+        "Map what is chosen by name",
+        "",
+        lambda w: w.map.mapper.map_by_name(),
+        all_of(can_edit, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "map_by_position",
+        "Mapping",
+        "Map what is chosen by position",
+        "",
+        lambda w: w.map.mapper.map_by_position(),
+        all_of(can_edit, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "unmap_chosen",
+        "Mapping",
+        "Unmap what is chosen",
+        "Ctrl+R",
+        lambda w: w.map.mapper.unmap_chosen(),
+        all_of(can_edit, node_selected),
+    ),
+    ActionRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
+    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),
+    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+wheel", scope="matrix"),
+    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+wheel", scope="matrix"),
+    ActionRow("hint_trackpad", "View", "Pan and zoom on a trackpad", "Scroll, pinch", scope="matrix"),
+    ActionRow("hint_drill", "View", "Drill into a tile", "Double click, Enter", scope="matrix"),
+    ActionRow("hint_up", "View", "Up a level", "Backspace", scope="matrix"),
+    ActionRow("hint_arrows", "View", "Move the cursor, by blocks", "Arrows, Ctrl+arrows", scope="matrix"),
+    ActionRow("hint_rectangle", "Edit", "Select a rectangle of cells", "Shift+drag, Shift+arrows", scope="matrix"),
+    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
+    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
+    ActionRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),
+    ActionRow("hint_taken", "Mapping", "Where an end is taken: replace, swap, leave it", "R, S, Esc", scope="matrix"),
+    ActionRow("hint_block", "Mapping", "Open the block editor", "Double click on a header or frame", scope="matrix"),
+    ActionRow("hint_drop", "Mapping", "Map a field to where it is dropped", "Drag from a tree", scope="matrix"),
+)

@@ -1,0 +1,321 @@
+"""What people do to the mapping from the Map page: set, clear, run, drop, map and unmap what is chosen.
+
+Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.draft import Edit
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.entities import CreateAndMap
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.lineages import Leaf
+from metl_gui.core.nodes import Side
+from metl_gui.core.pairing import Chosen, Pairing, Plan, by_name, by_position, plan, plan_pairs
+from metl_gui.ui.conflict import Answer, Conflict, toggle
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.dragging import Dragged
+from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
+from metl_gui.ui.matrix.chosen import box_of, elements_in, is_shown, nodes_in
+from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.naming import block_words, path_of, schema_name, version_words
+from metl_gui.ui.selection import Place, Selection
+
+_MOST_BLOCKS = 2_000
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of a command.
+
+    Args:
+        text: in words.
+        action: words of what else one may want, empty for nothing.
+        callback: what that does.
+        is_good: whether something was done.
+    """
+
+    text: str
+    action: str = ""
+    callback: Callable[[], object] | None = None
+    is_good: bool = True
+
+
+@dataclass(frozen=True)
+class Question:
+    """A conflict that waits for an answer, and what an answer does."""
+
+    conflict: Conflict
+    answered: Callable[[Answer], object]
+
+
+class Mapper(QObject):
+    """The commands of one window.
+
+    Args:
+        project: what is edited.
+        selection: what is chosen.
+        planes: gives the plane as it is shown, and with nothing hidden; ``None`` while there is none.
+
+    Signals:
+        said: a ``Said``.
+        asked: a ``Question``.
+    """
+
+    said = Signal(object)
+    asked = Signal(object)
+
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        planes: Callable[[], tuple[Content | None, Content | None]],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._project = project
+        self._selection = selection
+        self._planes = planes
+
+    # single cells
+
+    def toggle(self, cell: Cell) -> None:
+        """Set or clear an element; where an end is taken, ask what to do."""
+        meant = toggle(self._project.value, cell.key, cell.element)
+        if isinstance(meant, Conflict):
+            self._ask(meant)
+        else:
+            self._project.do(meant)
+
+    def set(self, cell: Cell) -> None:
+        """Set an element, never clear it."""
+        block = self._project.value.matrix.block(*cell.key)
+        if block is not None and cell.element in block.elements:
+            self._say(f"{self._pair(cell)} is mapped already.", is_good=False)
+        else:
+            self.toggle(cell)
+
+    def clear_cell(self, cell: Cell) -> None:
+        """Clear an element, never set it."""
+        block = self._project.value.matrix.block(*cell.key)
+        if block is not None and cell.element in block.elements:
+            self._project.do(SetElements(cell.key, zeros=(cell.element,)))
+
+    def run(self, cells: tuple[tuple[Cell, ...], tuple[Cell, ...]]) -> None:
+        """Set the cells of a run, which lie in one block, and say which were left out."""
+        wanted, refused = cells
+        if wanted:
+            key = wanted[0].key
+            ones = tuple(sorted(cell.element for cell in wanted))
+            title = f"Map {_count(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
+            self._do(SetElements(key, ones), title, len(ones) > 1)
+        if refused:
+            self._say(f"{len(wanted):,} mapped, {len(refused):,} left out because an end is taken.", bool(wanted))
+
+    # chosen nodes
+
+    def map_chosen(self) -> None:
+        """Map what is chosen: one attribute each is the cell, many are paired by name."""
+        sources, targets = self._chosen()
+        ones = _single(sources), _single(targets)
+        if ones[0] is not None and ones[1] is not None:
+            self.set(Cell((ones[0][0], ones[1][0]), Element(ones[1][1], ones[0][1])))
+        else:
+            self.map_by_name()
+
+    def map_by_name(self) -> None:
+        """Pair what is chosen on both sides by equal names."""
+        self._pair_chosen(by_name, "by name", "By position instead", by_position)
+
+    def map_by_position(self) -> None:
+        """Pair what is chosen on both sides by its order."""
+        self._pair_chosen(by_position, "by position", "By name instead", by_name)
+
+    def unmap_chosen(self) -> None:
+        """Clear the elements between what is chosen on both sides, or all of what is chosen on one side."""
+        sources, targets = self._chosen()
+        if not sources and not targets:
+            self._say("Nothing is chosen: choose fields in a tree, or a cell.", is_good=False)
+            return
+        found = elements_between(self._project.value, sources, targets)
+        self._clear(found, "Unmap", "unmapped")
+
+    def clear(self) -> None:
+        """Clear the elements of the chosen rectangle, or the current one; versions are never removed."""
+        selected = self._selection.current
+        _, whole = self._planes()
+        if selected.cells is not None and whole is not None:
+            box = box_of(whole, selected.cells)
+            self._clear(elements_in(whole, box) if box is not None else {}, "Clear", "cleared")
+        elif selected.block is not None and selected.element is not None:
+            self.clear_cell(Cell(selected.block, selected.element))
+
+    # what is dropped
+
+    def drop(self, dragged: Dragged, onto: Place) -> None:
+        """Map fields of one tree to a node of the other.
+
+        An attribute takes the first field; further ones go to the attributes behind it. An entity takes the fields as
+        attributes that are created for them.
+        """
+        fields = dragged.attributes
+        if not fields:
+            self._say("Drag single fields: a schema or version cannot be mapped as a whole.", is_good=False)
+        elif onto.attribute is not None and onto.version is not None:
+            self._drop_on_attribute(dragged.side, fields, onto)
+        elif dragged.side is Side.EXTRACTION:
+            self._create_and_map(fields, onto)
+        else:
+            self._say("Schemas come from their services: drop on one of their fields.", is_good=False)
+
+    def _drop_on_attribute(self, side: Side, fields: tuple[Place, ...], onto: Place) -> None:
+        document = self._project.value
+        if len(fields) == 1:
+            source, target = (fields[0], onto) if side is Side.EXTRACTION else (onto, fields[0])
+            self.set(Cell(_key(source, target), Element(target.attribute or 0, source.attribute or 0)))
+            return
+        other = Side.CDM if side is Side.EXTRACTION else Side.EXTRACTION
+        version = document.tree(other).version(onto.version or 0)
+        rest = [a.id for a in version.attributes]
+        rest = rest[rest.index(onto.attribute or 0) :] if onto.attribute in rest else []
+        pairs: dict[BlockKey, list[tuple[int, int]]] = {}
+        for field, id_ in zip(fields, rest, strict=False):
+            place = Place(onto.schema, onto.version, id_)
+            source, target = (field, place) if side is Side.EXTRACTION else (place, field)
+            pairs.setdefault(_key(source, target), []).append((source.attribute or 0, target.attribute or 0))
+        parts = [plan_pairs(document, key, own) for key, own in pairs.items()]
+        without = len(fields) - sum(len(own) for own in pairs.values())
+        self._carry_out(_joined(parts, without), "")
+
+    def _create_and_map(self, fields: tuple[Place, ...], entity: Place) -> None:
+        leaves = tuple(Leaf(place.version or 0, place.attribute or 0) for place in fields)
+        if self._project.do(CreateAndMap(entity.schema, leaves)):
+            name = schema_name(self._project.value, Side.CDM, entity.schema)
+            self._say(f"{_count(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
+
+    # inside
+
+    def _chosen(self) -> tuple[tuple[Chosen, ...], tuple[Chosen, ...]]:
+        """Return what is chosen on both sides: nodes, or those that a rectangle implies, as far as they are shown."""
+        document, selected = self._project.value, self._selection.current
+        shown, _ = self._planes()
+        box = box_of(shown, selected.cells) if selected.cells is not None and shown is not None else None
+        if shown is not None and box is not None:
+            return nodes_in(shown, Side.EXTRACTION, box), nodes_in(shown, Side.CDM, box)
+        return (
+            chosen_on(document, Side.EXTRACTION, selected.sources),
+            chosen_on(document, Side.CDM, selected.targets),
+        )
+
+    def _pair_chosen(self, pairing: Pairing, how: str, other: str, other_pairing: Pairing) -> None:
+        sources, targets = self._chosen()
+        if not sources or not targets:
+            self._say("Choose fields in both trees first.", is_good=False)
+        elif len(sources) * len(targets) > _MOST_BLOCKS:
+            self._say(f"That would be {len(sources) * len(targets):,} blocks: choose fewer versions.", is_good=False)
+        else:
+            instead = self.map_by_position if other_pairing is by_position else self.map_by_name
+            done = plan(self._project.value, sources, targets, pairing)
+            self._carry_out(done, how, other, lambda: self._try_instead(done, instead))
+
+    def _try_instead(self, done: Plan, instead: Callable[[], object]) -> None:
+        if done.mapped:
+            self._project.undo()
+        instead()
+
+    def _carry_out(self, done: Plan, how: str, other: str = "", callback: Callable[[], object] | None = None) -> None:
+        words = [f"{done.mapped:,} mapped{f' {how}' if how else ''}"]
+        words += [f"{done.already:,} mapped already"] if done.already else []
+        words += [f"{done.taken:,} left out because an end is taken"] if done.taken else []
+        words += [f"{done.without_partner:,} without a partner"] if done.without_partner else []
+        if done.edits:
+            title = f"Map {_count(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
+            edit = done.edit(title) if done.mapped > 1 else done.edits[0]
+            if edit is None or not self._project.do(edit):
+                return
+        self._say(", ".join(words) + ".", bool(done.edits), other, callback if other else None)
+
+    def _clear(self, elements: Mapping[BlockKey, tuple[Element, ...]], verb: str, done: str) -> None:
+        """Clear the elements that are shown, and say how many are not."""
+        shown, whole = self._planes()
+        hides = shown is not None and shown is not whole
+        kept = dict(elements)
+        if hides and shown is not None:
+            kept = {key: tuple(e for e in own if is_shown(shown, key, e)) for key, own in elements.items()}
+            kept = {key: own for key, own in kept.items() if own}
+        count, hidden = _total(kept), _total(elements) - _total(kept)
+        left = f", {hidden:,} hidden left" if hidden else ""
+        if not count:
+            self._say(f"Nothing to clear here{left}.", is_good=False)
+            return
+        edits = tuple(SetElements(key, zeros=own) for key, own in kept.items())
+        edit: Edit = edits[0] if count == 1 else Several(f"{verb} {_count(count, 'element')} {self._of(kept)}", edits)
+        if self._project.do(edit) and (count > 1 or hidden):
+            self._say(f"{count:,} {done}{left}.")
+
+    def _of(self, keys: Iterable[BlockKey]) -> str:
+        """Name the blocks of an edit: one by its versions, several by their number."""
+        found = list(keys)
+        if len(found) != 1:
+            return f"in {len(found):,} blocks"
+        document = self._project.value
+        source = version_words(document, Side.EXTRACTION, found[0][0])
+        return f"of {source} to {version_words(document, Side.CDM, found[0][1])}"
+
+    def _do(self, edit: SetElements, title: str, is_named: bool) -> None:
+        self._project.do(Several(title, (edit,)) if is_named else edit)
+
+    def _ask(self, conflict: Conflict) -> None:
+        document = self._project.value
+
+        def answered(answer: Answer) -> None:
+            if self._project.value is document:
+                self._project.do(conflict.swap() if answer is Answer.SWAP else conflict.replace())
+
+        self.asked.emit(Question(conflict, answered))
+
+    def _pair(self, cell: Cell) -> str:
+        document, block = self._project.value, Block(*cell.key)
+        source = path_of(document, Side.EXTRACTION, block.version, cell.element.p)
+        return f"{source} to {path_of(document, Side.CDM, block.entity_version, cell.element.q)}"
+
+    def _say(
+        self, text: str, is_good: bool = True, action: str = "", callback: Callable[[], object] | None = None
+    ) -> None:
+        self.said.emit(Said(text, action, callback, is_good))
+
+
+def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:
+    """Return (version, attribute) when nothing but one attribute is chosen."""
+    if len(chosen) != 1 or len(chosen[0].attributes) != 1:
+        return None
+    return chosen[0].version, chosen[0].attributes[0]
+
+
+def _key(source: Place, target: Place) -> BlockKey:
+    return source.version or 0, target.version or 0
+
+
+def _joined(parts: list[Plan], without_partner: int) -> Plan:
+    return Plan(
+        tuple(edit for part in parts for edit in part.edits),
+        sum(part.mapped for part in parts),
+        sum(part.already for part in parts),
+        sum(part.taken for part in parts),
+        without_partner,
+    )
+
+
+def _total(elements: Mapping[BlockKey, tuple[Element, ...]]) -> int:
+    return sum(len(own) for own in elements.values())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

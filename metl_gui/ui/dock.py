@@ -37,6 +37,7 @@ class Dock(QDockWidget):
         super().__init__(title, parent)
         self.setObjectName(name)
         self.line = DockTitle(title)
+        self._blank = QWidget(self)
         self.setTitleBarWidget(self.line)
         self.setWidget(panel)
         self.setFeatures(
@@ -48,6 +49,16 @@ class Dock(QDockWidget):
     def add_tools(self, tools: QWidget) -> None:
         """Put a panel's few controls into the title line."""
         self.line.row.addWidget(tools)
+
+    def show_line(self, is_shown: bool) -> None:
+        """Show the title line, or nothing in its place, which asks for no width."""
+        if is_shown:
+            self.setTitleBarWidget(self.line)
+            self.line.show()
+        else:
+            self.line.hide()
+            self._blank.setFixedHeight(0)
+            self.setTitleBarWidget(self._blank)
 
     def say(self, title: str, facts: str = "", pill: str = "", kind: str = "plain") -> None:
         """Change the title line."""

@@ -15,6 +15,7 @@ HEAD_PX = 24.0
 PAD_PX = 6.0
 _SMALLEST_PX, _LARGEST_PX = 2.0, 18.0
 _LEAST_WIDTH, _MOST_WIDTH = 104.0, 240.0
+_LEAST_HEIGHT = 60.0
 _KINDS = {Step.LARGER: "good", Step.SMALLER: "review", Step.EMPTIED: "bad", Step.OTHER: "accent"}
 
 
@@ -30,17 +31,28 @@ def pill_of(part: SuperPart) -> tuple[str, str]:
     return part.step.value, kind
 
 
-def cell_px(block: SuperBlock, height: float) -> float:
-    """Return the size of a cell where the matrix has a height."""
-    rows, columns = max(block.rows, 1), max(block.columns, 1)
-    return min((height - 2 * PAD_PX) / rows, (_MOST_WIDTH - 2 * PAD_PX) / columns, _LARGEST_PX)
+def part_width(block: SuperBlock, height: float, room: float) -> float:
+    """Return how wide every version is.
 
-
-def part_width(block: SuperBlock, height: float) -> float:
-    """Return how wide the matrix of every version is."""
+    Args:
+        block: what is shown.
+        height: of a matrix.
+        room: width of the strip; matrices become smaller when all of them fit then.
+    """
     words = max((_head_width(part) for part in block.parts), default=0.0)
-    wide = block.columns * cell_px(block, height) + 2 * PAD_PX
-    return min(max(wide, words, _LEAST_WIDTH), _MOST_WIDTH)
+    wish = block.columns * _cell_px(block, height, _MOST_WIDTH) + 2 * PAD_PX
+    each = room / max(len(block.parts), 1)
+    return min(max(min(wish, each), words, _LEAST_WIDTH), _MOST_WIDTH)
+
+
+def part_height(block: SuperBlock, height: float, width: float) -> float:
+    """Return how high a matrix of a width is, where there is room for some height."""
+    return min(max(block.rows * _cell_px(block, height, width) + 2 * PAD_PX, _LEAST_HEIGHT), height)
+
+
+def _cell_px(block: SuperBlock, height: float, width: float) -> float:
+    rows, columns = max(block.rows, 1), max(block.columns, 1)
+    return min((height - 2 * PAD_PX) / rows, (width - 2 * PAD_PX) / columns, _LARGEST_PX)
 
 
 def paint_part(
@@ -71,7 +83,7 @@ def paint_part(
         painter.setPen(QPen(theme.review_outline[0], 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(frame.adjusted(3.5, 3.5, -3.5, -3.5), 3, 3)
-    size = cell_px(block, frame.height())
+    size = _cell_px(block, frame.height(), frame.width())
     left = frame.left() + (frame.width() - block.columns * size) / 2
     top = frame.top() + (frame.height() - block.rows * size) / 2
     for cell in part.cells:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.block_lists import ListOrder, lists_of
 from metl_gui.core.block_walk import neighbour
@@ -19,6 +19,7 @@ from metl_gui.ui.block.tools import BlockTools
 from metl_gui.ui.block.two_lists import TwoLists
 from metl_gui.ui.block.version_strip import VersionStrip
 from metl_gui.ui.block.words import note_words, status_words
+from metl_gui.ui.choice import Choice
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dragging import Dragged
 from metl_gui.ui.elided import Elided
@@ -133,7 +134,7 @@ class BlockPanel(Surface):
         self.filter.setAccessibleName("Filter the attributes of the block")
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(260)
-        self.order = QComboBox()
+        self.order = Choice()
         self.order.setAccessibleName("Order of the attributes")
         for order in ListOrder:
             self.order.addItem(order.value.capitalize(), order)
@@ -216,7 +217,8 @@ class BlockPanel(Surface):
 
     def _show_view(self) -> None:
         shows_versions = self.tools.versions.isChecked()
-        self._bar.setVisible(self.key is not None)
+        says_something = bool(self.note.text()) or not self.confirm.isHidden()
+        self._bar.setVisible(self.key is not None and (says_something or not shows_versions))
         for only_lists in (self.filter, self.order):
             only_lists.setVisible(not shows_versions)
         if self.key is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.super_block import Fate, SuperBlock, SuperPart
 from metl_gui.ui import theme as themes
-from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_width, pill_of
+from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_height, part_width, pill_of
 from metl_gui.ui.block.sketch import scrolled
 
 _GAP = 12.0
@@ -76,15 +76,17 @@ class _Parts(QWidget):
 
     def box(self, at: int) -> QRectF:
         """Return the room of one version."""
-        width, height = self._part_width(), self._height()
-        return QRectF(4 + at * (width + _GAP), 0, width, height)
+        width = self._part_width()
+        height = part_height(self.block, self._height() - HEAD_PX, width)
+        return QRectF(4 + at * (width + _GAP), 0, width, height + HEAD_PX)
 
     def sizeHint(self) -> QSize:
         """As wide as all versions."""
-        return QSize(round(self.box(len(self.block.parts)).left()), 180)
+        return QSize(int(self.box(len(self.block.parts) - 1).right()) + 4, 180)
 
-    def resizeEvent(self, event: QEvent) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the matrices as high as there is room."""
+        super().resizeEvent(event)
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -168,10 +170,14 @@ class _Parts(QWidget):
         return min(float(self.height()), _HIGHEST_PX)
 
     def _part_width(self) -> float:
-        return part_width(self.block, self._height() - HEAD_PX)
+        area = self.parentWidget()
+        room = area.width() - 8 if area is not None else self.width()
+        return part_width(self.block, self._height() - HEAD_PX, room - (len(self.block.parts) - 1) * _GAP)
 
     def _fit(self) -> None:
-        self.setMinimumWidth(self.sizeHint().width())
+        wide = self.sizeHint().width()
+        if wide != self.minimumWidth():
+            self.setMinimumWidth(wide)
         self.updateGeometry()
         self.update()
 

@@ -80,7 +80,7 @@ class Folding(QObject):
         if is_folded:
             self._widths[at] = max(dock.width(), _LEAST_PX)
         panel.fold(is_folded)
-        dock.line.setVisible(not is_folded)
+        dock.show_line(not is_folded)
         if not is_folded:
             self._page.resizeDocks([dock], [self._widths[at]], Qt.Orientation.Horizontal)
 

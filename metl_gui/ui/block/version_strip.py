@@ -82,7 +82,7 @@ class _Parts(QWidget):
 
     def sizeHint(self) -> QSize:
         """As wide as all versions."""
-        return QSize(int(self.box(len(self.block.parts) - 1).right()) + 4, 180)
+        return QSize(max(0, int(self.box(len(self.block.parts) - 1).right()) + 4), 180)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the matrices as high as there is room."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QEvent, QSettings
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.packaged import sample_projects
@@ -26,6 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/qt" in item.path.as_posix():
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+            item.add_marker(pytest.mark.qt_log_ignore("does not support propagateSizeHints"))  # no screen, no manager
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +95,7 @@ def make_window(dressed: QApplication, tmp_path: Path) -> Iterator[Callable[[], 
     for window in windows:
         window.close()
         window.deleteLater()
+    dressed.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # outside a loop Qt leaves this to nobody
     dressed.processEvents()
 
 
@@ -102,3 +105,9 @@ def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> W
     made = make_window()
     made.show_project(Workbench.open(waiting_sample.project))
     return made
+
+
+def activate(window: Window) -> None:
+    """Give the keyboard to a window, as its manager would."""
+    window.activateWindow()
+    assert QTest.qWaitForWindowActive(window)

@@ -37,12 +37,12 @@ def part_width(block: SuperBlock, height: float, room: float) -> float:
     Args:
         block: what is shown.
         height: of a matrix.
-        room: width of the strip; matrices become smaller when all of them fit then.
+        room: width for all of them; matrices become smaller when all can be seen then.
     """
-    words = max((_head_width(part) for part in block.parts), default=0.0)
+    least = max((_LEAST_WIDTH, *(_head_width(part) for part in block.parts)))
     wish = block.columns * _cell_px(block, height, _MOST_WIDTH) + 2 * PAD_PX
     each = room / max(len(block.parts), 1)
-    return min(max(min(wish, each), words, _LEAST_WIDTH), _MOST_WIDTH)
+    return min(max(min(wish, each) if each >= least else wish, least), _MOST_WIDTH)
 
 
 def part_height(block: SuperBlock, height: float, width: float) -> float:

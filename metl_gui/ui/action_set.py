@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, ActionRow
+from metl_gui.ui.keys.keymap import Keymap
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -28,11 +29,14 @@ class Actions:
 
     def __init__(self, window: Window, scopes: Mapping[str, QWidget]) -> None:
         self.rows = {row.id: row for row in all_rows()}
+        self.keymap = Keymap(self.rows.values(), window.settings, window)
         self._window = window
         self._scopes = scopes
         self._groups: dict[str, QActionGroup] = {}
         self._menus: dict[str, QMenu] = {}
         self._actions = {row.id: self._make(row) for row in self.rows.values() if not row.is_hint}
+        self.keymap.changed.connect(self.take_keys)
+        self.take_keys()
 
     def __getitem__(self, id_: str) -> QAction:
         return self._actions[id_]
@@ -79,6 +83,11 @@ class Actions:
             if row.says is not None:
                 action.setText(row.says(self._window))
 
+    def take_keys(self) -> None:
+        """Give every action the keys of the keymap."""
+        for id_, action in self._actions.items():
+            action.setShortcuts(self.keymap.sequences(id_))
+
     def _make(self, row: ActionRow) -> QAction:
         action = QAction(row.text, self._window)
         action.setObjectName(row.id)
@@ -87,8 +96,6 @@ class Actions:
             action.setCheckable(True)
         if row.radio:
             self._groups.setdefault(row.radio, QActionGroup(self._window)).addAction(action)
-        if row.shortcut:
-            action.setShortcut(QKeySequence(row.shortcut))
         if row.scope == "window":
             self._window.addAction(action)
         else:

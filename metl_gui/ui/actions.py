@@ -41,7 +41,6 @@ from metl_gui.ui.conditions import (
     can_redo,
     can_run,
     can_undo,
-    cell_selected,
     has_project,
     is_running,
     something_waits,
@@ -55,7 +54,7 @@ MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
 SCALES = (90, 100, 110, 125, 150, 175, 200)
 """Sizes of everything, in percent of the system's own."""
 
-SCOPES = ("window", "matrix", "review list")
+SCOPES = ("window", "matrix", "review list", "block editor", "trees")
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,7 @@ class ActionRow:
         says: its words as things are now; ``None`` for ``text``.
         scope: the view whose focus its key needs.
         icon: name of a QtAwesome icon that everybody knows, empty for none.
+        also: a second key of the table; a person's own keys stand for both.
     """
 
     id: str
@@ -89,6 +89,7 @@ class ActionRow:
     says: Callable[[Window], str] | None = None
     scope: str = "window"
     icon: str = ""
+    also: str = ""
 
     @property
     def is_hint(self) -> bool:
@@ -144,21 +145,16 @@ TABLE = (
     ActionRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
     ActionRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),
     ActionRow("redo", "Edit", "Redo", "Ctrl+Shift+Z", lambda w: w.project.redo(), can_redo, says=_titled("Redo", 1)),
-    ActionRow(
-        "clear_element",
-        "Edit",
-        "Clear the selected element",
-        "Del",
-        lambda w: w.commands.clear_element(),
-        all_of(can_edit, cell_selected),
-        begins_section=True,
-    ),
     ActionRow("find", "Edit", "Filter the trees", "Ctrl+F", lambda w: w.find_in_trees()),
     ActionRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     ActionRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
-    ActionRow("fit", "View", "Fit the whole matrix", does=lambda w: w.map.matrix.fit(), begins_section=True),
-    ActionRow("fit_selection", "View", "Fit the selection", does=lambda w: w.map.matrix.fit_selection()),
+    ActionRow(
+        "fit", "View", "Fit the whole matrix", "F", lambda w: w.map.matrix.fit(), scope="matrix", begins_section=True
+    ),
+    ActionRow(
+        "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"
+    ),
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),
@@ -216,8 +212,10 @@ TABLE = (
         "next_item",
         "Mapping",
         "Next decision",
-        does=lambda w: w.on_review(w.review.list.next),
-        when=something_waits,
+        "N",
+        lambda w: w.on_review(w.review.list.next),
+        something_waits,
+        scope="review list",
     ),
     ActionRow("later", "Mapping", "Decide later", does=lambda w: w.on_review(w.review.postpone), when=something_waits),
     ActionRow(
@@ -233,17 +231,10 @@ TABLE = (
     ActionRow("run", "Run", "Test run", "F5", lambda w: w.run(), can_run),
     ActionRow("stop", "Run", "Stop the run", "Shift+F5", lambda w: w.spark.stop(), is_running),
     ActionRow("choose_source", "Run", "Choose the messages…", does=lambda w: w.choose_source(), begins_section=True),
-    ActionRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always),
+    ActionRow("palette", "Tools", "Do anything…", "Ctrl+Shift+P", lambda w: w.commands.show_palette(), always),
+    ActionRow("change_keys", "Tools", "Keys…", "", lambda w: w.commands.change_keys(), always),
+    ActionRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always, also="?"),
+    ActionRow("glossary", "Help", "Glossary", "", lambda w: w.commands.show_glossary(), always),
     ActionRow("about", "Help", "About METL Workbench", does=lambda w: w.commands.show_about(), when=always),
-    ActionRow("hint_drag", "View", "Pan the matrix", "Drag", scope="matrix"),
-    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel", scope="matrix"),
-    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+Wheel", scope="matrix"),
-    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+Wheel", scope="matrix"),
-    ActionRow("hint_fit", "View", "Fit the whole matrix", "F", scope="matrix"),
-    ActionRow("hint_fit_selection", "View", "Fit the selection", "Z", scope="matrix"),
-    ActionRow("hint_arrows", "Mapping", "Move the cell cursor", "Arrows", scope="matrix"),
-    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
-    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
     ActionRow("hint_enter", "Mapping", "Take the first answer of the card in focus", "Enter", scope="review list"),
-    ActionRow("hint_next", "Mapping", "Next decision, decide later", "N, L", scope="review list"),
 )

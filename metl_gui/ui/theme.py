@@ -7,9 +7,12 @@ calls after every change of theme or scale. Sizes in pixels go through ``px``; f
 
 from __future__ import annotations
 
+import gc
 import re
 import string
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
@@ -163,10 +166,27 @@ def apply(app: QApplication, theme: Theme, scale: float = 1.0) -> None:
         font.setPointSizeF(font.pointSizeF() * scale)
     else:
         font.setPixelSize(round(font.pixelSize() * scale))
-    app.setPalette(palette(theme))
-    if font != app.font():
-        app.setFont(font)
-    app.setStyleSheet(style_sheet(theme, font))
+    with _no_widget_goes():
+        app.setPalette(palette(theme))
+        if font != app.font():
+            app.setFont(font)
+        app.setStyleSheet(style_sheet(theme, font))
+
+
+@contextmanager
+def _no_widget_goes() -> Iterator[None]:
+    """Keep Python from collecting garbage while Qt walks through a list of all widgets.
+
+    A widget that only a cycle of references keeps would be deleted in the middle of the walk, which ends the process;
+    the walk calls Python (``changeEvent``), so it does happen.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def palette(theme: Theme) -> QPalette:

@@ -22,7 +22,7 @@ from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, SCOPES
 from metl_gui.ui.conditions import always
 from metl_gui.ui.contrast import contrast
-from metl_gui.ui.key_sheet import sheet
+from metl_gui.ui.keys.table import lines_of
 from metl_gui.ui.selection import Place, Selected, still_there
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
@@ -148,7 +148,7 @@ def test_every_action_but_hints_stands_in_a_menu_and_has_a_key_of_its_own(window
     rows = all_rows()
     assert len({row.id for row in rows}) == len(rows)
     actions = [row for row in rows if not row.is_hint]
-    keys = [QKeySequence(row.shortcut).toString() for row in actions if row.shortcut]
+    keys = [QKeySequence(text).toString() for row in actions for text in (row.shortcut, row.also) if text]
     assert len(set(keys)) == len(keys)
     assert "" not in keys
     assert {row.menu.partition(" > ")[0] for row in rows} <= set(MENUS)
@@ -157,9 +157,9 @@ def test_every_action_but_hints_stands_in_a_menu_and_has_a_key_of_its_own(window
         assert window.actions_table[row.id] in window.actions_table.menu(row.menu).actions()
 
 
-def test_the_sheet_of_keys_lists_every_key_of_the_table() -> None:
-    listed = {text for _, rows in sheet(all_rows()) for _, text in rows}
-    assert listed == {row.words for row in all_rows() if row.shortcut}
+def test_the_sheet_of_keys_lists_every_key_of_the_table(window: Window) -> None:
+    listed = {line.id for line in lines_of(window.actions_table.keymap)}
+    assert listed == {row.id for row in all_rows() if row.shortcut}
 
 
 def test_without_a_project_only_what_needs_none_can_be_done(make_window: Callable[[], Window]) -> None:

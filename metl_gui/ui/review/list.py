@@ -111,8 +111,8 @@ class _List(QListView):
     pressed_key = Signal(object)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tell letters and Enter; the rest is the list's own."""
-        if event.text() and event.text() in "nNlL\r" and not event.modifiers():
+        """Tell Enter; the rest is the list's own."""
+        if event.text() and event.text() == "\r" and not event.modifiers():
             self.pressed_key.emit(event.text().lower())
         else:
             super().keyPressEvent(event)

@@ -1,0 +1,1 @@
+"""The command palette: whatever makes sense now, found by a few letters."""

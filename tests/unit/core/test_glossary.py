@@ -1,0 +1,30 @@
+"""One glossary: the README's words mean what Help says, and none is said twice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from metl_gui.core.glossary import WORDS, meaning
+
+_README = Path(__file__).parents[3] / "README.md"
+
+
+def readme_words() -> dict[str, str]:
+    text = _README.read_text("utf-8")
+    table = text[text.index("| word | means |") :].split("\n\n")[0].splitlines()[2:]
+    rows = [re.fullmatch(r"\| (.+?) \| (.+?) \|", line) for line in table]
+    return {row[1]: row[2] for row in rows if row is not None}
+
+
+def test_every_word_of_the_readme_means_the_same_in_the_window() -> None:
+    words = readme_words()
+    assert len(words) >= 16
+    assert {word: meaning(word) for word in words} == words
+
+
+def test_a_word_stands_once_and_is_not_explained_by_itself() -> None:
+    words = [entry.word for entry in WORDS]
+    assert len(set(words)) == len(words)
+    assert [entry.word for entry in WORDS if entry.means.startswith(entry.word)] == []
+    assert [entry.word for entry in WORDS if entry.means.endswith(".")] == []

@@ -83,11 +83,11 @@ def tables() -> tuple[Table, ...]:
     return tuple(_table(name, found, declared.get(name, ())) for name, found in rows.items())
 
 
-def perturbed(seed: int = SEED) -> tuple[Table, ...]:
-    """Spell the attributes of every schema as another team might have."""
+def perturbed(seed: int = SEED, *, is_heavy: bool = False) -> tuple[Table, ...]:
+    """Spell the attributes of every schema as another team might have, with a light or a heavy hand."""
     found = []
     for table in tables():
-        new = perturb(table.schema, [a.path for a in table.sources], seed)
+        new = perturb(table.schema, [a.path for a in table.sources], seed, is_heavy=is_heavy)
         sources = tuple(replace(a, path=new[a.path], doc="") for a in table.sources)
         found.append(replace(table, sources=sources, pairs={new[path]: column for path, column in table.pairs.items()}))
     return tuple(found)

@@ -15,7 +15,8 @@ import numpy as np
 from metl_gui.core.blocks import Block, BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
-from metl_gui.core.suggest.evidence import Evidence, Flags, confirmed_elsewhere, weigh
+from metl_gui.core.suggest.evidence import LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
+from metl_gui.core.suggest.left_over import left_over
 from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
 from metl_gui.core.suggest.refusal import NONE_REFUSED, Refusals
@@ -23,7 +24,6 @@ from metl_gui.core.suggest.refusal import NONE_REFUSED, Refusals
 MOST_FOR_ONE = 8
 """Candidates of one source attribute that are listed."""
 
-_LEAST_STRENGTH = 0.25
 _AT_ZERO, _BY_STRENGTH, _BY_LEAD, _IN_BEST_SET = -5.2, 6.0, 8.9, 2.3
 """Fitted to pairs of half of the gold mapping's vendors, names perturbed and a part of the targets taken away."""
 
@@ -71,10 +71,10 @@ def suggest_block(
     if not sources or not targets:
         return ()
     found = weigh(version, entity_version, (sources, targets), confirmed_elsewhere(document, key), values)
-    strength = found.strength.copy()
+    allowed = np.ones(found.strength.shape, np.bool_)
     for row, column in refusals.pairs(version.schema_id, sources, entity_version.schema_id, targets):
-        strength[row, column] = 0
-    return _ranked(found, strength, (sources, targets))
+        allowed[row, column] = False
+    return _ranked(found, _scored(found, allowed, len(block.elements)), (sources, targets))
 
 
 def probabilities(strength: Scores) -> tuple[Scores, Flags]:
@@ -89,7 +89,7 @@ def probabilities(strength: Scores) -> tuple[Scores, Flags]:
     # Two that are equally strong cannot both be likely, and weak evidence stays weak where nothing rivals it.
     scores = np.minimum(scores, np.clip(0.5 + 5 * lead, 0.05, _MOST))
     scores = np.minimum(scores, np.minimum(0.25 + strength, _MOST))
-    scores = np.where(strength >= _LEAST_STRENGTH, scores, 0)
+    scores = np.where(strength >= LEAST_STRENGTH, scores, 0)
     return scores.astype(np.float32), best
 
 
@@ -98,7 +98,7 @@ def best_set(strength: Scores) -> Flags:
     from scipy.optimize import linear_sum_assignment
 
     chosen = np.zeros(strength.shape, np.bool_)
-    useful = np.where(strength >= _LEAST_STRENGTH, strength, 0)
+    useful = np.where(strength >= LEAST_STRENGTH, strength, 0)
     rows, columns = linear_sum_assignment(useful, maximize=True)
     chosen[rows, columns] = True
     return chosen & (useful > 0)
@@ -113,10 +113,25 @@ def _rivals(strength: Scores) -> Scores:
     return np.where(is_first, two[:, :1], two[:, 1:])
 
 
-def _ranked(found: Evidence, strength: Scores, ends: tuple[list[Attribute], list[Attribute]]) -> tuple[Candidate, ...]:
+def _scored(found: Evidence, allowed: Flags, mapped: int) -> tuple[Scores, Flags, Scores]:
+    """Score all pairs: by evidence, and by elimination where little is left.
+
+    Returns:
+        The scores, rounded; the best 1:1 set; what orders pairs, which tells apart what is scored alike.
+    """
+    strength = np.where(allowed, found.strength, 0).astype(np.float32)
     likely, best = probabilities(strength)
-    scores = np.round(np.where(found.types_fit, likely, np.minimum(likely, _MOST_WHERE_TYPES_DIFFER)), 3)
-    rank = scores + 4e-4 * best + 1e-4 * strength  # what is scored alike is ordered by what it was scored from
+    by_elimination, rest = left_over(found, best, allowed, mapped)
+    likely = np.where(found.types_fit, likely, np.minimum(likely, _MOST_WHERE_TYPES_DIFFER))
+    scores = np.asarray(np.round(np.maximum(likely, by_elimination), 3), np.float32)
+    best = best | rest
+    return scores, best, np.asarray(scores + 4e-4 * best + 1e-4 * strength, np.float32)
+
+
+def _ranked(
+    found: Evidence, scored: tuple[Scores, Flags, Scores], ends: tuple[list[Attribute], list[Attribute]]
+) -> tuple[Candidate, ...]:
+    scores, best, rank = scored
     order = np.argsort(-rank, axis=1, kind="stable")[:, :MOST_FOR_ONE]
     rows, places = np.nonzero(np.take_along_axis(scores, order, axis=1) > 0)
     columns = order[rows, places]

@@ -22,6 +22,9 @@ from metl_gui.core.suggest.words import letters
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int32]
 
+LEAST_STRENGTH = 0.25
+"""Weaker evidence than this is none."""
+
 TYPE_DIFFERS = np.float32(0.85)
 _DOC_SHARE = 0.25
 _LEAST_DOC = 0.6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.suggest.evidence import Evidence
+from metl_gui.core.suggest.evidence import LEAST_STRENGTH, Evidence
 from metl_gui.core.suggest.names import Word, differences
 
 _ALIKE_DOC = 0.75
@@ -33,6 +33,8 @@ def reason(
         parts = [*parts[: _MOST_PARTS - 1], "type differs"]
     elif len(parts) < _MOST_PARTS and evidence.names[at] < 1:
         parts.append(f"type {type_} fits")
+    if evidence.strength[at] < LEAST_STRENGTH:
+        parts = ["left over on both sides", *parts]
     return ", ".join(part for part in parts[:_MOST_PARTS] if part)
 
 

@@ -202,6 +202,32 @@ def test_two_sources_of_equal_claim_are_both_doubtful() -> None:
     assert all(c.score <= 0.6 for c in suggested(world, "s@1:e@1"))
 
 
+def test_the_last_pair_is_suggested_by_elimination_with_a_low_score() -> None:
+    world = World()
+    world.schema("s", "1", "id", "city", "happened")
+    world.entity("e", "1", "id", "city", "occurred")
+    found = {next(iter(world.named(world.key("s@1:e@1"), [c.element]))): c for c in suggested(world, "s@1:e@1")}
+    last = found["occurred", "happened"]
+    assert last.reason.startswith("left over on both sides")
+    assert 0.3 <= last.score <= 0.5
+    assert last.is_best
+
+
+def test_nothing_is_left_over_while_little_is_matched() -> None:
+    world = World()
+    world.schema("s", "1", "id", "happened")
+    world.entity("e", "1", "id", "occurred")
+    assert best(world, "s@1:e@1") == {"id": "id"}
+
+
+def test_a_refused_pair_is_not_suggested_by_elimination() -> None:
+    world = World()
+    world.schema("s", "1", "id", "city", "happened")
+    world.entity("e", "1", "id", "city", "occurred")
+    refused = refusal(world, "s@1:e@1", "happened", "occurred")
+    assert best(world, "s@1:e@1", refused) == {"id": "id", "city": "city"}
+
+
 @pytest.mark.parametrize(
     ("short", "word", "stands"),
     [("cust", "customer", True), ("cstmr", "customer", True), ("qnty", "quantity", True), ("tomer", "customer", False),

@@ -6,9 +6,16 @@ from metl_gui.ui import actions
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.block import actions as block_actions
 from metl_gui.ui.map import actions as map_actions
+from metl_gui.ui.matrix import actions as matrix_actions
 from metl_gui.ui.search import actions as search_actions
 
-ROOMS: tuple[tuple[ActionRow, ...], ...] = (actions.TABLE, map_actions.ROWS, block_actions.ROWS, search_actions.ROWS)
+ROOMS: tuple[tuple[ActionRow, ...], ...] = (
+    actions.TABLE,
+    map_actions.ROWS,
+    matrix_actions.ROWS,
+    block_actions.ROWS,
+    search_actions.ROWS,
+)
 """The rows of every room, the shell's first."""
 
 

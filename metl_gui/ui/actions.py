@@ -46,6 +46,7 @@ from metl_gui.ui.conditions import (
     something_waits,
     version_selected,
 )
+from metl_gui.ui.matrix.exporting import export_picture
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -141,6 +142,7 @@ TABLE = (
     ActionRow("sample", "File", "Open the sample project", "", lambda w: w.commands.open_sample(), always),
     ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), can_edit),
     ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export(), begins_section=True),
+    ActionRow("export_picture", "File", "Export a picture of the matrix…", does=export_picture),
     ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project(), begins_section=True),
     ActionRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
     ActionRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),

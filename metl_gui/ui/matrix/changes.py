@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content
@@ -135,12 +135,10 @@ def _paint_change(painter: QPainter, letters: Lettering, box: QRectF, change: tu
     theme, fonts = look.theme, letters.plain
     words = f"+{added}" if added else "", f"-{gone}" if gone else ""
     has_words = box.height() >= 2.6 * fonts.height and all(fonts.width(each) + 6 <= box.width() / 2 for each in words)
-    foot = QRectF(box.left() + 3, box.bottom() - fonts.height - 1, box.width() - 6, fonts.height)
     if has_words:
-        paper = QRectF(box.left() + 1, foot.top(), box.width() - 2, fonts.height)
-        painter.fillRect(paper, theme.panel)
-        letters.write(words[0], foot, theme.good, Stand.LEFT)
-        letters.write(words[1], foot, theme.review, Stand.RIGHT)
+        foot = QRectF(box.left() + 3, box.bottom() - fonts.height - 2, box.width() - 6, fonts.height)
+        _paint_pill(painter, letters, foot, words[0], (theme.goodbg, theme.good), Stand.LEFT)
+        _paint_pill(painter, letters, foot, words[1], (theme.reviewbg, theme.review), Stand.RIGHT)
         return
     bar = QRectF(box.left() + 1, box.bottom() - _BAR_PX, box.width() - 2, _BAR_PX)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
@@ -154,3 +152,18 @@ def _paint_change(painter: QPainter, letters: Lettering, box: QRectF, change: tu
         painter.setPen(pen)
         left = bar.center().x() if added else bar.left()
         painter.drawLine(QLineF(left, bar.center().y() + 0.5, bar.right(), bar.center().y() + 0.5))
+
+
+def _paint_pill(
+    painter: QPainter, letters: Lettering, foot: QRectF, words: str, colours: tuple[QColor, QColor], stand: Stand
+) -> None:
+    if not words:
+        return
+    width = letters.plain.width(words) + 6
+    left = foot.left() if stand is Stand.LEFT else foot.right() - width
+    box = QRectF(left, foot.top(), width, foot.height())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colours[0])
+    painter.drawRoundedRect(box, 4, 4)
+    letters.write(words, box, colours[1])

@@ -41,6 +41,7 @@ class Strip:
         pixels: length of the header.
         hover: attribute position under the pointer.
         waiting: versions in which a block waits.
+        ratio: device pixels a pixel.
         is_vector: write words as words, for files that keep them.
     """
 
@@ -50,6 +51,7 @@ class Strip:
     pixels: float
     hover: int | None
     waiting: frozenset[int]
+    ratio: float = 1.0
     is_vector: bool = False
 
     @property
@@ -85,7 +87,7 @@ class Strip:
 def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
     """Paint the header of the columns into a box of ``pixels`` by ``TOP_PX``."""
     bottom = TOP_PX - 4.0
-    letters = Lettering(painter, _ratio(painter), is_vector=strip.is_vector)
+    letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     bands = [each for each in strip.coarser(level) if not _says_nothing(each, level)][-3:]
     if level is Level.VERSION:
@@ -104,7 +106,7 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
 
 def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
     """Paint the header of the rows into a box of ``LEFT_PX`` by ``pixels``."""
-    letters = Lettering(painter, _ratio(painter), is_vector=strip.is_vector)
+    letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     coarser = Level.VERSION if level is Level.ATTRIBUTE else next(iter(strip.coarser(level)[-1:]), None)
     if level < Level.SCHEMA and coarser is Level.SCHEMA:
@@ -150,9 +152,16 @@ def name_of(axis: Axis, level: Level, item: int, *, is_full: bool = False) -> st
             known.clear()
         words = version_name(axis, item) if level is Level.VERSION else axis.name(level, item) or "all"
         known[level, item] = words
-    if is_full or level is not Level.SCHEMA:
+    if is_full or level not in (Level.SCHEMA, Level.GROUP):
         return words
-    return name_in_group(words)
+    return name_in_group(words) if level is Level.SCHEMA else _group_name(axis, words)
+
+
+def _group_name(axis: Axis, words: str) -> str:
+    """Leave out the part that all groups share."""
+    if len(axis.spans(Level.OUTER_GROUP)) > 1:
+        return words
+    return words.removeprefix(axis.name(Level.OUTER_GROUP, 0)).lstrip("./") or words
 
 
 def _says_nothing(band: Level, level: Level) -> bool:
@@ -160,13 +169,9 @@ def _says_nothing(band: Level, level: Level) -> bool:
     return level is Level.ATTRIBUTE and band >= Level.GROUP
 
 
-def _ratio(painter: QPainter) -> float:
-    return painter.device().devicePixelRatioF()
-
-
 def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
     is_bold = level > Level.VERSION
-    is_full = strip.shown_level is Level.ATTRIBUTE or level is not Level.SCHEMA
+    is_full = strip.shown_level is Level.ATTRIBUTE
     fonts = letters.bold if is_bold else letters.plain
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

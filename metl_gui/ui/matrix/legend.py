@@ -27,9 +27,11 @@ def paint_legend(
     signs: frozenset[Sign] = frozenset(),
     chosen: Tinting = tinting.NO_TINTING,
     people: tuple[str, ...] = ("",),
+    *,
+    is_vector: bool = False,
 ) -> None:
     """Paint the entries from left to right, as many as fit."""
-    letters = Lettering(painter, painter.device().devicePixelRatioF())
+    letters = Lettering(painter, painter.device().devicePixelRatioF(), is_vector=is_vector)
     x = size.left() + 6.0
     for words, paint in _entries(signs, chosen, theme, people):
         width = 20 + letters.plain.width(words) + 16
@@ -49,9 +51,11 @@ def _entries(
 ) -> Iterator[tuple[str, _Paint]]:
     if chosen.overlay is not Overlay.NONE:
         for step in tinting.scale_of(chosen, theme, people):
-            yield (f"{step.words} ({step.short})" if step.short else step.words), _swatch(step)
+            is_told = not step.short or step.short in step.words
+            yield (step.words if is_told else f"{step.words} ({step.short})"), _swatch(step)
+    said = {Sign.REVIEW} if chosen.overlay is Overlay.STATUS else set()
     for sign in Sign:
-        if sign in signs:
+        if sign in signs - said:
             yield sign.value, _PAINTS[sign]
 
 

@@ -23,6 +23,7 @@ from metl_gui.ui.theme import Theme
 _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
 _SIGN_FROM_PX = 10
+_CROSS_FROM_PX = 30
 _RASTER_PX = 2
 _RAMP = 16
 
@@ -176,7 +177,7 @@ def _paint_waiting(painter: QPainter, laid: Laid, theme: Theme) -> None:
         painter.drawRoundedRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2), _CORNER_PX, _CORNER_PX)
         painter.setPen(QPen(outline, 1))
         painter.setBrush(theme.reviewmark)
-        painter.drawEllipse(QPointF(box.right() - 5, box.top() + 5), 3.0, 3.0)
+        painter.drawEllipse(QPointF(box.right() - 4, box.top() + 4), 3.0, 3.0)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(outline)
@@ -186,7 +187,7 @@ def _paint_waiting(painter: QPainter, laid: Laid, theme: Theme) -> None:
 
 def _paint_flagged(painter: QPainter, laid: Laid, theme: Theme) -> None:
     """Mark tiles that hold elements whose types differ with a cross in the lower corner."""
-    is_large = (laid.width >= _SIGN_FROM_PX + 4) & (laid.height >= _SIGN_FROM_PX + 4)
+    is_large = (laid.width >= _CROSS_FROM_PX) & (laid.height >= _SIGN_FROM_PX + 4)
     flagged = [box for _, box in laid.where((laid.tiles.flagged > 0) & is_large)]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for pen in (QPen(theme.panel, 3.6), QPen(theme.bad, 1.8)):

@@ -25,6 +25,7 @@ from metl_gui.ui.matrix.overview import Overview
 from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
 from metl_gui.ui.matrix.pane import Pane
 from metl_gui.ui.matrix.tiles import TileCache
+from metl_gui.ui.matrix.tinting import Tinting
 from metl_gui.ui.matrix.trial import Trial
 from metl_gui.ui.selection import Selected
 
@@ -78,6 +79,11 @@ class Panes:
         box, content = self.plane.box(), self.sight.content
         columns, rows = (content.columns.length, content.rows.length) if content else (0.0, 0.0)
         return Frame(columns, rows, max(box.width(), 1.0), max(box.height(), 1.0))
+
+    def tint_by(self, tinting: Tinting) -> None:
+        """Tint tiles and blocks by an overlay."""
+        self.tiles.tinting = tinting
+        self.repaint()
 
     def lay_out(self, width: float, height: float) -> None:
         """Place the panes in a widget of a size."""
@@ -139,14 +145,16 @@ class Panes:
             camera = self.sight.snapped
             waiting = _waiting(content, camera, size.width())
             hover = self.sight.hovered(Side.EXTRACTION)
-            strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting)
+            ratio = painter.device().devicePixelRatioF()
+            strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio)
             paint_top(painter, strip, themes.current())
 
     def _paint_left(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
         if content is not None:
             camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
-            strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset())
+            ratio = painter.device().devicePixelRatioF()
+            strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset(), ratio)
             paint_left(painter, strip, themes.current())
 
     def _paint_legend(self, painter: QPainter, size: QRectF) -> None:

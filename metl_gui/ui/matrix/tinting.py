@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 STEPS = 24
 _DAY_MS = 86_400_000
-_AGES = ((1, "today", "1 d"), (7, "this week", "7 d"), (31, "this month", "1 m"), (365, "this year", "1 y"))
+_AGES = ((1, "a day", "1 d"), (7, "a week", "7 d"), (31, "a month", "1 m"), (365, "a year", "1 y"))
 _PEOPLE_HUES = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7")
 """Source: Okabe and Ito, Color Universal Design (2008)."""
 
@@ -97,7 +97,8 @@ def scale_of(tinting: Tinting, theme: Theme, people: tuple[str, ...]) -> list[St
             Step(theme.band, "retired", "retired"),
         ]
     if overlay is Overlay.AGE:
-        steps = [*_AGES, (0, "older", "> 1 y"), (0, "never confirmed", "never")]
+        steps = [(0, f"within {words}", f"<{short}") for _, words, short in _AGES]
+        steps += [(0, "older", ">1 y"), (0, "never confirmed", "never")]
         shares = (0.0, 0.25, 0.5, 0.75, 1.0)
         colours = [*(theme.tint(share) for share in shares), theme.band]
         return [Step(colour, words, short) for colour, (_, words, short) in zip(colours, steps, strict=True)]

@@ -1,0 +1,98 @@
+"""Asks what a picture of the matrix shows: what is on the screen, or all of it at a level, each with its size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.picture import MOST_PX, Sheet, ratio_of, whole
+from metl_gui.ui.matrix.tinting import Tinting
+from metl_gui.ui.theme import Theme
+
+_LEVELS = (
+    (Level.GROUP, "The whole matrix, groups"),
+    (Level.SCHEMA, "The whole matrix, schemas and entities"),
+    (Level.VERSION, "The whole matrix, versions"),
+    (Level.ATTRIBUTE, "The whole matrix, single cells"),
+)
+
+
+class PictureDialog(QDialog):
+    """One choice, then a file name.
+
+    Args:
+        sheets: what there is to choose from, with its words; what is on the screen comes first.
+    """
+
+    def __init__(self, sheets: Sequence[tuple[str, Sheet]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export a picture")
+        self._sheets = [sheet for _, sheet in sheets]
+        self.choices = QButtonGroup(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 16)
+        layout.setSpacing(8)
+        for number, (words, sheet) in enumerate(sheets):
+            button = QRadioButton(f"{words}: {size_words(sheet)}")
+            button.setEnabled(fits(sheet))
+            self.choices.addButton(button, number)
+            layout.addWidget(button)
+        self.choices.button(0).setChecked(True)
+        note = QLabel(f"PNG or SVG, by the file's name. A side may have {MOST_PX:,} pixels.")
+        note.setObjectName("hint")
+        note.setWordWrap(True)
+        layout.addWidget(note)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        save = self.buttons.addButton("Choose the file…", QDialogButtonBox.ButtonRole.AcceptRole)
+        save.setDefault(True)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout.addWidget(self.buttons)
+
+    @property
+    def sheet(self) -> Sheet:
+        """What was chosen."""
+        return self._sheets[self.choices.checkedId()]
+
+
+def sheets_of(content: Content, seen: Sheet, theme: Theme, tinting: Tinting) -> list[tuple[str, Sheet]]:
+    """Return what a picture can show; levels that one axis or the other has."""
+    known = {*content.columns.levels, *content.rows.levels}
+    levels = [(words, whole(content, level, theme, tinting)) for level, words in _LEVELS if level in known]
+    return [("What is on the screen", seen), *levels]
+
+
+def fits(sheet: Sheet) -> bool:
+    """Whether a picture is not too large."""
+    return max(sheet.width, sheet.height) <= MOST_PX
+
+
+def size_words(sheet: Sheet) -> str:
+    """Tell the size of a picture, or that it is too large."""
+    if not fits(sheet):
+        return f"{sheet.width:,} x {sheet.height:,} pixels are too many"
+    ratio = ratio_of(sheet)
+    return f"{round(sheet.width * ratio):,} x {round(sheet.height * ratio):,} pixels"
+
+
+def ask_for_file(folder: Path, parent: QWidget | None = None) -> Path | None:
+    """Ask where the picture goes, ``None`` when nobody wants it any more."""
+    kinds = "Picture (*.png);;Drawing (*.svg)"
+    name, kind = QFileDialog.getSaveFileName(parent, "Export a picture", str(folder / "matrix.png"), kinds)
+    if not name:
+        return None
+    path = Path(name)
+    return path if path.suffix else path.with_suffix(".svg" if "svg" in kind else ".png")

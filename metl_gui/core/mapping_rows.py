@@ -108,7 +108,9 @@ class MappingRows:
 
     def ends(self, rows: Rows) -> NDArray[np.int64]:
         """Return a number for each row that names its element: q and p in one."""
-        return self._take(lambda base: base.q.astype(np.int64), rows) << 32 | self._take(lambda base: base.p, rows)
+        q: NDArray[np.int64] = self._take(lambda base: base.q, rows).astype(np.int64)
+        p: NDArray[np.int64] = self._take(lambda base: base.p, rows).astype(np.int64)
+        return q << 32 | p
 
     def keys(self, rows: Rows) -> list[BlockKey]:
         """Return the key of the block of each row."""

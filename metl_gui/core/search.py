@@ -6,7 +6,7 @@ Source: dmm.md §2 (column set, row set, version super-block).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -45,22 +45,30 @@ class SuperBlockPart:
 
 def reverse_search(document: Document, entity_id: int, path: str | None = None) -> tuple[Found, ...]:
     """Find everything that feeds an entity or one of its attributes, in every version of every schema."""
-    found: list[Found] = []
+    return tuple(feeding(document, entity_id, path))
+
+
+def feeding(document: Document, entity_id: int, path: str | None = None) -> Iterator[Found]:
+    """Yield what ``reverse_search`` finds, block by block."""
     for version in document.cdm.versions(entity_id):
         wanted = _ids(version, path)
-        blocks = document.matrix.row_set(version.id)
-        found += [Found(block, e) for block in _by_order(document, blocks) for e in block.elements if e.q in wanted]
-    return tuple(found)
+        for key in _by_order(document, document.matrix.row_keys(version.id)):
+            block = document.matrix.block(*key)
+            if block is not None:
+                yield from (Found(block, e) for e in block.elements if e.q in wanted)
 
 
 def forward_search(document: Document, schema_id: int, path: str | None = None) -> tuple[Found, ...]:
     """Find everything that a schema or one of its attributes feeds."""
-    found: list[Found] = []
+    return tuple(fed(document, schema_id, path))
+
+
+def fed(document: Document, schema_id: int, path: str | None = None) -> Iterator[Found]:
+    """Yield what ``forward_search`` finds, block by block."""
     for version in document.extraction.versions(schema_id):
         wanted = _ids(version, path)
         for block in document.matrix.column_set(version.id):
-            found += [Found(block, e) for e in block.elements if e.p in wanted]
-    return tuple(found)
+            yield from (Found(block, e) for e in block.elements if e.p in wanted)
 
 
 def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart, ...]:
@@ -107,9 +115,9 @@ def _ids(version: Version, path: str | None) -> set[int]:
     return {a.id for a in version.attributes if path is None or a.path == path}
 
 
-def _by_order(document: Document, blocks: Iterable[Block]) -> list[Block]:
-    def order(block: Block) -> tuple[str, int]:
-        schema = document.extraction.schema(document.extraction.version(block.version).schema_id)
-        return schema.name, schema.version_ids.index(block.version)
+def _by_order(document: Document, keys: Iterable[BlockKey]) -> list[BlockKey]:
+    def order(key: BlockKey) -> tuple[str, int]:
+        schema = document.extraction.schema(document.extraction.schema_of(key[0]))
+        return schema.name, schema.version_ids.index(key[0])
 
-    return sorted(blocks, key=order)
+    return sorted(keys, key=order)

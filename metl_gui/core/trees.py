@@ -213,6 +213,11 @@ class TreeView:
             raise BugError(f"there is no version with id {id_}")
         return version
 
+    def schema_of(self, version_id: int) -> int:
+        """Return the id of the schema or entity of a version that is known to exist, without making the version."""
+        row = -1 if version_id in self._versions else self.base.row(version_id)
+        return int(self.base.schema_id[row]) if row >= 0 else self.version(version_id).schema_id
+
     def named(self, name: str) -> Schema | None:
         """Find a schema or entity by name or alias."""
         id_ = self._id_named(name)

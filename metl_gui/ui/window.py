@@ -17,11 +17,13 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.head_bar import PAGES, HeadBar
 from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.notice import Notice, NoticeStrip
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
+from metl_gui.ui.search.docks import ListDocks
 from metl_gui.ui.selection import Selected, Selection, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
@@ -51,6 +53,7 @@ class Window(QMainWindow):
     spark: SparkRuns
     commands: Commands
     map: MapPage
+    lists: ListDocks
     review: ReviewPage
     run_page: RunPage
     stack: QStackedWidget
@@ -69,6 +72,7 @@ class Window(QMainWindow):
         self.commands = Commands(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection)
+        self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
         self.run_page = RunPage(self.project, self.spark)
         self.start = StartPage()
@@ -163,8 +167,10 @@ class Window(QMainWindow):
         self.project.refused.connect(self._refused)
         self.selection.changed.connect(self._selected)
         self.stack.currentChanged.connect(self.actions_table.refresh)
+        self.lists.said.connect(self.notify)
         self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
+        self.map.said.connect(self._tell_said)
         self.map.review_wanted.connect(self._show_review)
         self.start.new_wanted.connect(self.commands.new_project)
         self.start.open_wanted.connect(self.commands.ask_and_open)
@@ -277,6 +283,9 @@ class Window(QMainWindow):
         except UserError as error:
             self._tell_failed(error)
 
+    def _tell_said(self, said: Said) -> None:
+        self.notify(said.text, said.action, said.callback, said.is_good)
+
     def _tell_failed(self, error: MetlError) -> None:
         self.notify(str(error), is_good=False)
 
@@ -310,6 +319,11 @@ class Window(QMainWindow):
         """Show the Run page and ask for the messages."""
         self.show_page(2)
         self.run_page.setup.choose_folder()
+
+    def show_lists(self) -> ListDocks:
+        """Bring the page of the lists to the front."""
+        self.show_page(0)
+        return self.lists
 
     def find_in_trees(self) -> None:
         """Go to the box that filters both trees."""

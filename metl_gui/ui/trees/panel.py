@@ -58,7 +58,7 @@ class TreePanel(Surface):
         self.model = TreeModel(side, self)
         name = "Extraction tree" if side is Side.EXTRACTION else "Canonical model tree"
         self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   is:unmapped   type:   changed:   in:")
+        self.box.setPlaceholderText("Filter   is:unmapped   type:")
         self.box.setToolTip(FILTER_HELP)
         self.box.setAccessibleName(f"Filter the {name.lower()}")
         self.box.setClearButtonEnabled(True)

@@ -8,7 +8,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
-    QPointF,
     QRect,
     Qt,
     QTimer,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip, QTreeVi
 
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
+from metl_gui.ui.branch import paint_branch
 from metl_gui.ui.dragging import Dragged, from_mime, to_mime
 from metl_gui.ui.selection import Place
 from metl_gui.ui.trees.chosen_rows import chosen_places, siblings_of
@@ -101,18 +101,8 @@ class TreeView(QTreeView):
             painter.fillRect(rect, theme.sel)
         elif self.rows.is_implied(index):
             painter.fillRect(rect, theme.accentbg)
-        if not self.model().hasChildren(index):
-            return
-        x, y = rect.right() - 7.0, rect.center().y() + 0.5
-        shape = [QPointF(x - 3.5, y - 2), QPointF(x + 3.5, y - 2), QPointF(x, y + 2.5)]
-        if not self.isExpanded(index):
-            shape = [QPointF(x - 2, y - 3.5), QPointF(x - 2, y + 3.5), QPointF(x + 2.5, y)]
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.dim)
-        painter.drawPolygon(shape)
-        painter.restore()
+        if self.model().hasChildren(index):
+            paint_branch(painter, rect, self.isExpanded(index))
 
     # dragging out
 

@@ -1,0 +1,66 @@
+"""The line above the answers of a panel: a filter box, what is said, a pin."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+_DELAY_MS = 60
+
+
+class AnswerBar(QWidget):
+    """A filter box and a pin.
+
+    Signals:
+        typed: the text to filter by, a little after the last letter.
+        unpinned: the panel follows the selection again.
+    """
+
+    typed = Signal(object)
+    unpinned = Signal()
+
+    def __init__(self, what: str, has_filter: bool = True, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = QLineEdit()
+        self.box.setPlaceholderText("Filter   words   in:   type:   is:review")
+        self.box.setAccessibleName(f"Filter {what}")
+        self.box.setClearButtonEnabled(True)
+        self.box.setMaximumWidth(420)
+        if not has_filter:
+            self.box.hide()
+        self.note = QLabel()
+        self.note.setProperty("kind", "small")
+        self.pin = QPushButton("Pin")
+        self.pin.setProperty("kind", "quiet")
+        self.pin.setCheckable(True)
+        self.pin.setToolTip("Keep these answers when something else is selected")
+        self.pin.setAccessibleName(f"Pin {what}")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.box, 3)
+        row.addWidget(self.note)
+        row.addStretch(1)
+        row.addWidget(self.pin)
+        self._timer.timeout.connect(self._tell)
+        self.box.textChanged.connect(self._wait)
+        self.pin.toggled.connect(self._toggled)
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the panel stays as it is."""
+        return self.pin.isChecked()
+
+    def _wait(self, _text: str) -> None:
+        self._timer.start()
+
+    def _tell(self) -> None:
+        self.typed.emit(self.box.text())
+
+    def _toggled(self, is_pinned: bool) -> None:
+        self.pin.setText("Pinned" if is_pinned else "Pin")
+        if not is_pinned:
+            self.unpinned.emit()

@@ -1,0 +1,322 @@
+"""The mapping list: filter box, columns, sorting, copying, clearing; joined to the window's selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.group import Several
+from metl_gui.core.mapping_rows import Column, MappingRows, Rows
+from metl_gui.core.nodes import Side
+from metl_gui.core.query import Query, parse
+from metl_gui.core.tree_columns import TreeColumns, columns_of
+from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.selection import Selected, Selection, place_of_version
+from metl_gui.ui.steps import Steps
+from metl_gui.ui.surface import Surface
+from metl_gui.ui.table.model import COLUMNS, MappingModel
+from metl_gui.ui.table.view import MappingView
+from metl_gui.ui.trees.panel import FILTER_HELP
+from metl_gui.workbench.progress import UNWATCHED, Watch
+
+AT_ONCE = 300_000
+"""Up to so many elements are filtered and sorted between two frames; more are a job."""
+
+MOST_COPIED = 1_000_000
+_FILTER_DELAY_MS = 60
+_SORTING = "Sorting the mapping list"
+_COPIED_A_STEP = 500
+_AT_FIRST = (Column.ENTITY_VERSION, Column.CDM_TYPE, Column.COMMENT)
+
+
+class MappingPanel(Surface):
+    """The table twin of the matrix.
+
+    Signals:
+        told: words for the title of its dock: how many rows it shows.
+        said: what came of copying or clearing.
+
+    Args:
+        jobs: where large projects are sorted and filtered.
+    """
+
+    told = Signal(object)
+    said = Signal(object)
+
+    def __init__(self, project: OpenProject, selection: Selection, jobs: Jobs, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (900, 260), parent, share=(1.0, 0.4))
+        self._project = project
+        self._selection = selection
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._trees: dict[Side, TreeColumns] = {}
+        self._query = Query()
+        self._order: tuple[Column, bool] = (Column.SCHEMA, False)
+        self._is_stale = True
+        self._is_following = False
+        self._steps = Steps(self)
+        self._lines: list[str] = []
+        self.model = MappingModel(self)
+        self.view = MappingView(self.model)
+        self._build()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_FILTER_DELAY_MS)
+        self._timer.timeout.connect(self._filter)
+        self.box.textChanged.connect(self._wait_for_letters)
+        self.view.selectionModel().currentRowChanged.connect(self._chosen)
+        self.view.horizontalHeader().sectionClicked.connect(self._sort_by_section)
+        self.view.clear_wanted.connect(self.clear)
+        self.view.copy_wanted.connect(self.copy)
+        self._steps.ended.connect(self._copied)
+        project.opened.connect(self._opened)
+        project.changed.connect(self._changed)
+        selection.changed.connect(self._show_selected)
+
+    # what people do
+
+    def filter_now(self, text: str) -> None:
+        """Filter without waiting for more letters."""
+        self.box.setText(text)
+        self._timer.stop()
+        self._filter()
+
+    def sort_by(self, column: Column, is_descending: bool = False) -> None:
+        """Sort by one column."""
+        self._order = column, is_descending
+        self._refresh()
+
+    def show_column(self, column: Column, is_shown: bool) -> None:
+        """Show or hide one column."""
+        self.view.setColumnHidden(COLUMNS.index(column), not is_shown)
+
+    def clear(self) -> None:
+        """Set the selected elements to zero, as one undo step."""
+        mapping, rows = self.model.mapping, self.view.chosen_rows()
+        if mapping is None or not len(rows):
+            return
+        blocks = mapping.elements(self.model.rows[rows])
+        edits = tuple(SetElements(key, zeros=tuple(elements)) for key, elements in blocks.items())
+        noun = "element" if len(rows) == 1 else "elements"
+        if self._project.do(edits[0] if len(rows) == 1 else Several(f"Clear {len(rows):,} {noun}", edits)):
+            self.said.emit(f"{len(rows):,} {noun} cleared")
+
+    def copy(self) -> None:
+        """Put the selected rows on the clipboard, as they are shown, with the headings."""
+        rows = self.view.chosen_rows()
+        if len(rows) > MOST_COPIED:
+            self.said.emit(f"{len(rows):,} rows are too many for the clipboard: filter first, or export the mapping")
+        elif len(rows):
+            self._steps.start(self._copying(rows), at_once=len(rows) <= _COPIED_A_STEP)
+
+    # building
+
+    def _build(self) -> None:
+        self.box = QLineEdit()
+        self.box.setPlaceholderText("Filter   is:review   type:   in:   changed:   who or comment")
+        self.box.setToolTip(FILTER_HELP)
+        self.box.setAccessibleName("Filter the mapping list")
+        self.box.setClearButtonEnabled(True)
+        self.box.setMaximumWidth(520)
+        self.note = QLabel()
+        self.note.setProperty("kind", "small")
+        self.columns = _quiet("Columns ▾", "Choose columns and what to sort by")
+        self.copying = _quiet("Copy", "Copy the selected rows (Ctrl+C)")
+        self.clearing = _quiet("Clear", "Clear the selected elements (Delete)")
+        self.pin = _quiet("Pin", "Keep the rows where they are when something is selected elsewhere")
+        self.pin.setCheckable(True)
+        bar = QHBoxLayout()
+        bar.setSpacing(4)
+        bar.addWidget(self.box, 3)
+        bar.addWidget(self.note)
+        bar.addStretch(1)
+        for button in (self.columns, self.copying, self.clearing, self.pin):
+            bar.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 2, 10, 0)
+        layout.setSpacing(6)
+        layout.addLayout(bar)
+        layout.addWidget(self.view, 1)
+        for column in _AT_FIRST:
+            self.show_column(column, False)
+        self.columns.clicked.connect(self._choose_columns)
+        self.copying.clicked.connect(self.copy)
+        self.clearing.clicked.connect(self.clear)
+        header = self.view.horizontalHeader()
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._menu_at_header)
+
+    def column_menu(self) -> QMenu:
+        """Make the menu of columns."""
+        menu = QMenu(self)
+        for at, column in enumerate(COLUMNS):
+            action = menu.addAction(column.value)
+            action.setCheckable(True)
+            action.setChecked(not self.view.isColumnHidden(at))
+            action.toggled.connect(lambda is_shown, column=column: self.show_column(column, is_shown))
+        sorting = menu.addMenu("Sort by")
+        for column in COLUMNS:
+            is_now = column is self._order[0]
+            action = sorting.addAction(column.value + ("  ↓" if is_now and self._order[1] else "  ↑" if is_now else ""))
+            action.triggered.connect(lambda _checked=False, column=column: self._sort_again(column))
+        return menu
+
+    def _choose_columns(self) -> None:
+        self.column_menu().popup(self.columns.mapToGlobal(QPoint(0, self.columns.height())))
+
+    def _menu_at_header(self, at: QPoint) -> None:
+        self.column_menu().popup(self.view.horizontalHeader().mapToGlobal(at))
+
+    # what is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read the document when the list is first seen."""
+        super().showEvent(event)
+        if self._is_stale:
+            self._refresh()
+
+    def _opened(self, _workbench: object) -> None:
+        self._trees = {}
+        self._is_stale = True
+        self.model.show_rows(None, np.zeros(0, np.int32))
+        self._refresh()
+
+    def _changed(self, _changed: Changed) -> None:
+        self._refresh()
+
+    def _wait_for_letters(self, _text: str) -> None:
+        self._timer.start()
+
+    def _filter(self) -> None:
+        self._query = parse(self.box.text())
+        self._refresh()
+
+    def _sort_by_section(self, section: int) -> None:
+        self._sort_again(COLUMNS[section])
+
+    def _sort_again(self, column: Column) -> None:
+        self.sort_by(column, column is self._order[0] and not self._order[1])
+
+    def _refresh(self) -> None:
+        """Filter and sort again; a large project in a job, whose rows appear when it ends."""
+        if not self.isVisible():
+            self._is_stale = True
+            return
+        self._is_stale = False
+        document = self._project.value
+        for side in Side:
+            known = self._trees.get(side)
+            tree = document.tree(side)
+            self._trees[side] = known.after(tree) if known is not None else columns_of(tree)
+        mapping = MappingRows(document, self._trees[Side.EXTRACTION], self._trees[Side.CDM])
+        query, order = self._query, self._order
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+        if document.matrix.ones <= AT_ONCE:
+            self._show(mapping, _arranged(mapping, query, order, UNWATCHED))
+            return
+        self.note.setText("Sorting…")
+
+        def done(outcome: Outcome[Rows]) -> None:
+            if outcome.value is not None:
+                self._show(mapping, outcome.value)
+
+        self._job = self._jobs.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
+
+    def _show(self, mapping: MappingRows, rows: Rows) -> None:
+        self._job = None
+        header = self.view.horizontalHeader()
+        direction = Qt.SortOrder.DescendingOrder if self._order[1] else Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(COLUMNS.index(self._order[0]), direction)
+        self._is_following = True
+        try:
+            self.model.show_rows(mapping, rows)
+        finally:
+            self._is_following = False
+        whole = mapping.document.matrix.ones
+        unknown = f"Not understood: {', '.join(self._query.unknown)}" if self._query.unknown else ""
+        self.note.setText(unknown or ("" if len(rows) or not whole else "Nothing passes this filter."))
+        self.told.emit(f"{whole:,} elements" if len(rows) == whole else f"{len(rows):,} of {whole:,} elements")
+        self._show_selected(self._selection.current)
+
+    # selection
+
+    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+        where = self.model.where(current.row()) if current.isValid() else None
+        if self._is_following or where is None:
+            return
+        document, (v, w) = self._project.value, where.block.key
+        source = place_of_version(document, Side.EXTRACTION, v, where.element.p)
+        target = place_of_version(document, Side.CDM, w, where.element.q)
+        self._selection.choose(Selected(source, target))
+
+    def _show_selected(self, selected: Selected) -> None:
+        """Stand on the selected element; without one on the first row, which the view would choose by itself."""
+        mapping = self.model.mapping
+        if self.pin.isChecked() or not self.isVisible() or mapping is None:
+            return
+        number = -1
+        if selected.block is not None and selected.element is not None:
+            number = mapping.row_of(selected.block, selected.element)
+        row = self.model.row_at(number) if number >= 0 else -1
+        if row < 0 and self.view.currentIndex().isValid():
+            return
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        is_elsewhere = row != self.view.currentIndex().row()
+        self._is_following = True
+        try:
+            if row < 0:
+                self.view.selectionModel().setCurrentIndex(
+                    self.model.index(0, 0), QItemSelectionModel.SelectionFlag.NoUpdate
+                )
+            elif is_elsewhere:
+                self.view.selectionModel().setCurrentIndex(self.model.index(row, 0), flags)
+        finally:
+            self._is_following = False
+        if is_elsewhere and row >= 0:
+            self.view.stand_on(row)
+
+    # copying
+
+    def _copying(self, rows: Rows) -> Iterator[None]:
+        header = self.view.horizontalHeader()
+        order = [header.logicalIndex(at) for at in range(len(COLUMNS))]
+        shown = [at for at in order if not self.view.isColumnHidden(at)]
+        self._lines = ["\t".join(COLUMNS[at].value for at in shown)]
+        for count, row in enumerate(rows.tolist()):
+            texts = self.model.texts(row)
+            self._lines.append("\t".join(_plain(texts[at]) for at in shown))
+            if count % _COPIED_A_STEP == _COPIED_A_STEP - 1:
+                yield
+
+    def _copied(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self._lines) + "\n")
+        count = len(self._lines) - 1
+        self._lines = []
+        self.said.emit(f"{count:,} row{'' if count == 1 else 's'} copied")
+
+
+def _arranged(mapping: MappingRows, query: Query, order: tuple[Column, bool], watch: Watch) -> Rows:
+    """Filter and sort."""
+    rows = mapping.passing(query, lambda: watch.step(_SORTING))
+    watch.step(_SORTING)
+    return mapping.ordered(rows, *order)
+
+
+def _plain(text: str) -> str:
+    """Keep a cell in its cell."""
+    return text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
+
+
+def _quiet(words: str, tip: str) -> QPushButton:
+    button = QPushButton(words)
+    button.setProperty("kind", "quiet")
+    button.setToolTip(tip)
+    return button

@@ -17,8 +17,9 @@ import numpy as np
 from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Schema, Side, Version
 from metl_gui.core.trees import Tree
-from metl_gui.ui.matrix.layout import Plan, placed, plan_of
+from metl_gui.ui.matrix.layout import Bools, Laid, Plan, laid_out, plan_of
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
+from metl_gui.ui.matrix.notches import HiddenRun
 from metl_gui.ui.matrix.spans import ItemSpans, Runs, Spans
 
 
@@ -36,32 +37,73 @@ class Level(IntEnum):
 class Axis:
     """Columns or rows of the plane.
 
-    Shape: ``version_ids``, ``rows`` (see ``Nodes``), ``widths`` (number of attributes) and ``version_spans`` have one
-    entry a version; ``firsts`` holds for each level from schemas up the first item of the level below of every item,
-    and one entry more.
+    Shape: ``firsts`` holds for each level from schemas up the first item of the level below of every item, and one
+    entry more. ``order``, where not ``None``, has for every attribute of the plan, as it stands, its number in source
+    order; ``rank`` leads back.
 
     Args:
         side: which tree.
         nodes: its columns.
-        schemas: in order; those without an attribute are left out.
-        length: in units.
-        runs: where attributes lie.
+        laid: the versions with their places.
     """
 
     side: Side
     nodes: Nodes
-    schemas: tuple[Schema, ...]
-    version_ids: Ints
-    rows: Ints
-    widths: Ints
+    laid: Laid
     firsts: dict[Level, Ints]
-    version_spans: ItemSpans
-    runs: Runs
+    order: Ints | None = None
+    rank: Ints | None = None
 
     @property
     def length(self) -> float:
         """How long the axis is, in units."""
-        return float(self.version_spans.stops[-1]) if len(self.version_spans) else 0.0
+        return self.laid.length
+
+    @property
+    def schemas(self) -> tuple[Schema, ...]:
+        """The schemas in order; those without an attribute to show are left out."""
+        return self.laid.plan.schemas
+
+    @property
+    def version_ids(self) -> Ints:
+        """Ids of the versions in order."""
+        return self.laid.plan.version_ids
+
+    @property
+    def rows(self) -> Ints:
+        """Rows of the versions (see ``Nodes``)."""
+        return self.laid.plan.rows
+
+    @property
+    def widths(self) -> Ints:
+        """How many attributes every version has, hidden ones included."""
+        return self.laid.plan.widths
+
+    @property
+    def version_spans(self) -> ItemSpans:
+        """Where versions lie."""
+        return self.laid.versions
+
+    @property
+    def runs(self) -> Runs:
+        """Where attributes lie."""
+        return self.laid.runs
+
+    # what is hidden
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether anything is hidden."""
+        return len(self.laid.notches) > 0
+
+    @property
+    def hidden_attributes(self) -> int:
+        """How many attributes are hidden."""
+        return int(self.laid.notches.attributes.sum())
+
+    def hidden_within(self, low: float, high: float) -> list[HiddenRun]:
+        """Return the marks of what is hidden that touch a stretch of the axis."""
+        return self.laid.notches.within(low, high, self.side)
 
     # levels
 
@@ -151,12 +193,18 @@ class Axis:
         return self.schema_id(self.schema_at(version_item))
 
     def place_of(self, position: int) -> int:
-        """Return where in its version an attribute stands."""
-        return position - self.version_spans.first(self.version_at(position))
+        """Return where in its version an attribute stands in source order."""
+        return int(self.places_of(np.array([position], np.int64))[0])
 
     def places_of(self, positions: Ints) -> Ints:
-        """Return where in their versions attributes stand."""
-        return positions - self.version_spans.bounds[self.version_spans.items_of(positions)]
+        """Return where in their versions attributes stand in source order."""
+        version = self.version_spans.items_of(positions)
+        if self.laid.origins is None or self.laid.run_origins is None:
+            return positions - self.version_spans.bounds[version]
+        run = self.runs.runs_of(positions)
+        number = self.laid.run_origins[run] + (positions - self.runs.bounds[run])
+        source = number if self.order is None else self.order[number]
+        return source - self.laid.origins[version]
 
     # from ids to places
 
@@ -177,7 +225,10 @@ class Axis:
 
     def version_items(self, version_ids: Ints) -> Ints:
         """Return the version of every id, ``NOWHERE`` for those that are not on the axis."""
-        rows = self.nodes.rows(version_ids)
+        return self.items_of_rows(self.nodes.rows(version_ids))
+
+    def items_of_rows(self, rows: Ints) -> Ints:
+        """Return the version of every row (see ``Nodes``), ``NOWHERE`` for those that are not on the axis."""
         old, edited = self._items
         found = np.full(len(rows), NOWHERE, np.int32)
         is_old, is_edited = rows >= 0, (rows < 0) & (rows != NOWHERE)
@@ -200,7 +251,16 @@ class Axis:
         Shape: the version and the id of one attribute for every entry.
         """
         places = self.nodes.places(self.rows[version_items], attribute_ids)
-        return np.where(places == NOWHERE, NOWHERE, self.version_spans.bounds[version_items] + places)
+        is_there = places != NOWHERE
+        if self.laid.origins is None or self.laid.run_origins is None:
+            return np.where(is_there, self.version_spans.bounds[version_items] + places, NOWHERE)
+        number = np.where(is_there, self.laid.origins[version_items] + places, 0)
+        if self.rank is not None:
+            number = self.rank[number]
+        run = search(self.laid.run_origins, number, "right") - 1
+        position = self.runs.bounds[run] + (number - self.laid.run_origins[run])
+        found: Ints = np.where(is_there & (run >= 0) & (position < self.runs.bounds[run + 1]), position, NOWHERE)
+        return found
 
     def position_of(self, version_id: int, attribute_id: int) -> int | None:
         """Return the position of an attribute of a version, ``None`` when it is not on the axis."""
@@ -246,42 +306,57 @@ def outer_of(group: str) -> str:
 
 def columns_of(tree: Tree) -> Axis:
     """Lay out the extraction tree: schemas by group and name, every version, oldest first."""
-    ordered = sorted(tree.schemas(), key=lambda schema: (group_of(schema.name), schema.name))
     nodes = Nodes.of(tree)
-    return axis_on(Side.EXTRACTION, nodes, plan_of(nodes, ordered))
+    return axis_on(Side.EXTRACTION, nodes, planned(Side.EXTRACTION, nodes, schemas_in_order(Side.EXTRACTION, tree)))
 
 
 def rows_of(tree: Tree) -> Axis:
     """Lay out the CDM tree: of each entity the versions that may hold blocks (its policy decides)."""
-    ordered = sorted(tree.schemas(), key=lambda entity: (group_of(entity.name), entity.id))
-    newest_only = np.array([entity.setting("policy") != "parallel" for entity in ordered], np.bool_)
     nodes = Nodes.of(tree)
-    return axis_on(Side.CDM, nodes, plan_of(nodes, ordered, newest_only))
+    return axis_on(Side.CDM, nodes, planned(Side.CDM, nodes, schemas_in_order(Side.CDM, tree)))
 
 
-def axis_on(side: Side, nodes: Nodes, plan: Plan) -> Axis:
-    """Place what is planned, with nothing hidden."""
-    names = [group_of(schema.name) for schema in plan.schemas]
-    groups, outer = _numbered(names), _numbered([outer_of(name) for name in names])
-    where = placed(plan, groups)
-    first_schemas = _firsts(groups)
+def schemas_in_order(side: Side, tree: Tree) -> list[Schema]:
+    """Return schemas by group and name, entities by group and age."""
+    if side is Side.CDM:
+        return sorted(tree.schemas(), key=lambda entity: (group_of(entity.name), entity.id))
+    return sorted(tree.schemas(), key=lambda schema: (group_of(schema.name), schema.name))
+
+
+def planned(side: Side, nodes: Nodes, schemas: Sequence[Schema]) -> Plan:
+    """Line up the versions of schemas: of entities those that may hold blocks."""
+    groups = _numbered([group_of(schema.name) for schema in schemas])
+    if side is Side.EXTRACTION:
+        return plan_of(nodes, schemas, groups)
+    newest_only = np.array([entity.setting("policy") != "parallel" for entity in schemas], np.bool_)
+    return plan_of(nodes, schemas, groups, newest_only)
+
+
+def axis_on(side: Side, nodes: Nodes, plan: Plan, order: Ints | None = None, shown: Bools | None = None) -> Axis:
+    """Place what is planned.
+
+    Args:
+        side: which tree.
+        nodes: its columns.
+        plan: the versions in order.
+        order: numbers of the attributes in the order in which they are to stand, each within its version.
+        shown: which of them are shown, as they stand.
+    """
+    if order is not None and shown is None:
+        shown = np.ones(len(order), np.bool_)
+    laid = laid_out(plan, shown)
+    first_schemas = _firsts(laid.plan.groups)
+    names = [group_of(laid.plan.schemas[at].name) for at in first_schemas[:-1].tolist()]
     firsts = {
-        Level.SCHEMA: _firsts(plan.schema),
+        Level.SCHEMA: _firsts(laid.plan.schema),
         Level.GROUP: first_schemas,
-        Level.OUTER_GROUP: _firsts(outer[first_schemas[:-1]]),
+        Level.OUTER_GROUP: _firsts(_numbered([outer_of(name) for name in names])),
     }
-    spans = ItemSpans(where.starts, where.stops, where.bounds)
-    return Axis(
-        side,
-        nodes,
-        plan.schemas,
-        plan.version_ids,
-        plan.rows,
-        plan.widths,
-        firsts,
-        spans,
-        Runs(where.starts, where.bounds),
-    )
+    rank = None
+    if order is not None:
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+    return Axis(side, nodes, laid, firsts, order, rank)
 
 
 def _numbered(names: Sequence[str]) -> Ints:

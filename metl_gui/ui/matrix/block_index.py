@@ -15,7 +15,7 @@ import numpy as np
 from metl_gui.core.blocks import Status
 from metl_gui.core.matrix import STATUSES, DpmBase
 from metl_gui.ui.matrix.axis import Axis
-from metl_gui.ui.matrix.nodes import NOWHERE, Ints, search
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints, search, spread
 
 WAITS = STATUSES.index(Status.NEEDS_REVIEW)
 UNCONFIRMED = STATUSES.index(Status.UNCONFIRMED)
@@ -190,12 +190,3 @@ def _hits(keys: Ints, outer: range, inner: range, size: int) -> Ints:
     at = np.arange(outer.start, outer.stop, dtype=np.int64) * size
     low, high = search(keys, at + inner.start), search(keys, at + inner.stop)
     return spread(low, high)
-
-
-def spread(low: Ints, high: Ints) -> Ints:
-    """Return all numbers of half-open ranges, one range after the other."""
-    counts = high - low
-    total = int(counts.sum())
-    ends = np.cumsum(counts)
-    numbers: Ints = np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)
-    return numbers

@@ -16,12 +16,13 @@ from metl_gui.core.blocks import Block, BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.matrix import STATUSES
 from metl_gui.core.nodes import Side
+from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement
 from metl_gui.ui.matrix.axis import Axis, Level, columns_of, rows_of
 from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of
 from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.edited import NOTHING, BlockFacts, Edited
-from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, types_differ
+from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, shown_of, types_differ
 from metl_gui.ui.matrix.facts import FactsOf, TileFacts
 from metl_gui.ui.matrix.nodes import Ints
 from metl_gui.ui.matrix.pyramid import Pyramid
@@ -41,6 +42,7 @@ class Content:
         index: the blocks of the matrix's base by place.
         pyramid: their numbers for coarse levels.
         types: which types differ.
+        arrangement: what was asked to be shown.
         edited: what differs from the index.
         whole_planes: densities of the index that are kept.
     """
@@ -51,6 +53,7 @@ class Content:
     index: BlockIndex
     pyramid: Pyramid
     types: TypesDiffer
+    arrangement: Arrangement = PLAIN
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
 
@@ -144,14 +147,21 @@ def content_of(document: Document, watch: Watch = UNWATCHED) -> Content:
 
     Cost: linear in versions and blocks, with a sort of both; in elements where types can differ.
     """
-    watch.step("Laying out the matrix", 0, 3)
-    columns, rows = columns_of(document.extraction), rows_of(document.cdm)
+    watch.step("Laying out the matrix")
+    axes = columns_of(document.extraction), rows_of(document.cdm)
+    watch.step("Counting the matrix")
+    return content_on(document, axes, PLAIN)
+
+
+def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrangement) -> Content:
+    """Place a document's blocks on axes that were laid out for it."""
+    columns, rows = axes
     types = TypesDiffer(columns.nodes, rows.nodes)
-    watch.step("Laying out the matrix", 1, 3)
     index = index_of(document.matrix.base, columns, rows)
+    if arrangement.is_filtered:
+        index = replace(index, shown=shown_of(index))
     index = replace(index, flagged=flagged_of(index, types))
-    watch.step("Counting the matrix", 2, 3)
-    content = Content(document, columns, rows, index, Pyramid.of(index), types)
+    content = Content(document, columns, rows, index, Pyramid.of(index), types, arrangement)
     return content_after(content, document, (key for key, _ in document.matrix.edited()))
 
 

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.block_index import WAITS, Blocks, spread
-from metl_gui.ui.matrix.nodes import Ints, search
+from metl_gui.ui.matrix.block_index import WAITS, Blocks
+from metl_gui.ui.matrix.nodes import Ints, search, spread
 from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.matrix.spans import Floats, Spans
 

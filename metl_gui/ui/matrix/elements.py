@@ -16,8 +16,8 @@ import numpy.typing as npt
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Axis
-from metl_gui.ui.matrix.block_index import UNCONFIRMED, WAITS, BlockIndex, spread
-from metl_gui.ui.matrix.nodes import NOWHERE, Ints
+from metl_gui.ui.matrix.block_index import UNCONFIRMED, WAITS, BlockIndex
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints, spread
 from metl_gui.ui.matrix.types_differ import TypesDiffer
 
 if TYPE_CHECKING:
@@ -115,6 +115,17 @@ def _ends_of_block(content: Content, key: BlockKey) -> Ends:
     return Ends(x, y, elements[:, 1], elements[:, 0], marks)
 
 
+def all_ends(content: Content) -> Iterator[Ends]:
+    """Yield all elements on the plane, some hundred thousand at a time."""
+    index = content.index
+    for low in range(0, len(index.key), _CHUNK):
+        places = np.arange(low, min(low + _CHUNK, len(index.key)))
+        yield ends_of_index(index, places[~content.edited.holds(index.key[places])])
+    whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
+    for key in content.edited_keys(*whole):
+        yield _ends_of_block(content, key)
+
+
 def types_differ(types: TypesDiffer, columns: Axis, rows: Axis, ends: Ends) -> npt.NDArray[np.bool_]:
     """Say of every element whether values of its source cannot be read as the type of its target."""
     wide, tall = columns.nodes, rows.nodes
@@ -144,6 +155,15 @@ def flagged_of(index: BlockIndex, types: TypesDiffer) -> Ints | None:
             differs &= shown(index.columns, index.rows, ends)
         found[places] = counts_of(index, places, differs)
     return found if found.any() else None
+
+
+def shown_of(index: BlockIndex) -> Ints:
+    """Count the elements of every block of an index whose ends are both on the axes."""
+    found = np.zeros(len(index.key), np.int32)
+    for low in range(0, len(index.key), _CHUNK):
+        places = np.arange(low, min(low + _CHUNK, len(index.key)))
+        found[places] = counts_of(index, places, shown(index.columns, index.rows, ends_of_index(index, places)))
+    return found
 
 
 def counts_of(index: BlockIndex, places: Ints, chosen: npt.NDArray[np.bool_]) -> Ints:

@@ -27,6 +27,14 @@ def search(ascending: Ints, values: Ints | int, side: Literal["left", "right"] =
     return np.searchsorted(ascending, np.asarray(values).astype(ascending.dtype), side=side)
 
 
+def spread(low: Ints, high: Ints) -> Ints:
+    """Return all numbers of half-open ranges, one range after the other."""
+    counts = high - low
+    ends = np.cumsum(counts)
+    numbers: Ints = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(low - (ends - counts), counts)
+    return numbers
+
+
 @dataclass(frozen=True, eq=False)
 class _Ids:
     """Finds attributes of a base by id.
@@ -120,6 +128,26 @@ class Nodes:
             found[part] = self._ids_of(is_base=is_base).find(attribute_ids[part])
         return found
 
+    def paths(self, rows: Ints) -> Ints:
+        """Return a number for the path of every attribute of versions, one version after the other (see ``text``)."""
+        parts = []
+        for base, own, first in ((self.base, rows >= 0, 0), (self.edited, rows < 0, self._texts)):
+            at = np.where(rows >= 0, rows, ~rows)[own].astype(np.int64)
+            numbers = spread(base.start[at], base.start[at + 1])
+            parts.append(base.path[numbers].astype(np.int64) + first)
+        whole = np.empty(len(parts[0]) + len(parts[1]), np.int64)
+        is_old = np.repeat(rows >= 0, self.widths(rows))
+        whole[is_old], whole[~is_old] = parts
+        return whole
+
+    def text(self, number: int) -> str:
+        """Return the path that a number of ``paths`` stands for."""
+        return self.base.texts[number] if number < self._texts else self.edited.texts[number - self._texts]
+
+    @property
+    def _texts(self) -> int:
+        return len(self.base.texts.offsets) - 1
+
     def attribute_ids(self, row: int) -> Ints:
         """Return the ids of the attributes of one version."""
         base, at = self._at(row)
@@ -159,6 +187,19 @@ class Nodes:
             if found >= 0 and (not is_base or int(self.rows(base.version_id[at : at + 1])[0]) == at):
                 return at if is_base else ~at, found - int(base.start[at])
         return None
+
+    def homes(self, attribute_ids: Ints) -> tuple[Ints, Ints]:
+        """Return (version row, place) of attributes of whatever version; ``NOWHERE`` for those that no version has."""
+        rows, places = np.full(len(attribute_ids), NOWHERE, np.int64), np.full(len(attribute_ids), NOWHERE, np.int64)
+        for is_base, base in ((True, self.base), (False, self.edited)):
+            found = self._ids_of(is_base=is_base).find(attribute_ids)
+            at = search(base.start, np.maximum(found, 0), "right") - 1
+            is_there = found >= 0
+            if is_base and (len(self.edited.version_id) or self.removed) and is_there.any():
+                is_there[is_there] = self.rows(base.version_id[at[is_there]]) == at[is_there]
+            rows[is_there] = at[is_there] if is_base else ~at[is_there]
+            places[is_there] = found[is_there] - base.start[at[is_there]]
+        return rows, places
 
     def _ids_of(self, *, is_base: bool) -> _Ids:
         if is_base not in self._ids:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 
 from metl_gui.core.blocks import Status
 from metl_gui.core.compatibility import is_readable
@@ -29,32 +31,103 @@ class Column:
     items: dict[Level, int]
 
 
-def axis_of(document: Document, side: Side) -> list[Column]:
-    """Place every attribute of a tree."""
-    tree = document.tree(side)
-    found: list[Column] = []
-    place = 0.0
-    items = dict.fromkeys(Level, -1)
-    for schema in sorted(tree.schemas(), key=lambda s: (group_of(s.name), s.name if side is Side.EXTRACTION else s.id)):
-        versions = tree.versions(schema.id)
-        if side is Side.CDM and schema.setting("policy") != "parallel":
-            versions = versions[-1:]
-        for version in versions:
-            if not version.attributes:
+@dataclass(frozen=True)
+class Notch:
+    """Where something is hidden, and how much."""
+
+    begin: float
+    attributes: int
+    versions: int
+    schemas: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an axis is asked to show: schemas in order, a key by which attributes are sorted, and ids that are shown."""
+
+    schemas: list[Schema] | None = None
+    key: Callable[[Attribute], object] | None = None
+    shown: frozenset[int] | None = None
+
+    def attributes(self, version: Version) -> list[Attribute]:
+        """Return the attributes of a version as they stand, hidden ones included."""
+        return sorted(version.attributes, key=self.key) if self.key else list(version.attributes)  # type: ignore[arg-type]
+
+    def shows(self, attribute: Attribute) -> bool:
+        """Whether an attribute is shown."""
+        return self.shown is None or attribute.id in self.shown
+
+
+def tree_order(document: Document, side: Side) -> list[Schema]:
+    schemas = document.tree(side).schemas()
+    return sorted(schemas, key=lambda s: (group_of(s.name), s.name if side is Side.EXTRACTION else s.id))
+
+
+def versions_of(document: Document, side: Side, schema: Schema) -> list[Version]:
+    versions = [v for v in document.tree(side).versions(schema.id) if v.attributes]
+    newest = document.tree(side).newest(schema.id)
+    if side is Side.CDM and schema.setting("policy") != "parallel":
+        return [v for v in versions if v is newest]
+    return versions
+
+
+class Walk:
+    """Places one version after the other."""
+
+    def __init__(self) -> None:
+        self.columns: list[Column] = []
+        self.notches: list[Notch] = []
+        self.place = 0.0
+        self.items = dict.fromkeys(Level, -1)
+        self.skipped: list[tuple[Version, bool]] = []
+
+    def hide(self, attributes: int, versions: int = 0, schemas: int = 0) -> None:
+        self.notches.append(Notch(self.place, attributes, versions, schemas))
+        self.place += 0.5
+
+    def flush(self) -> None:
+        if self.skipped:
+            self.place += GAPS[Level.VERSION] if self.columns else 0.0
+            schemas = {v.schema_id for v, whole in self.skipped if whole}
+            self.hide(sum(len(v.attributes) for v, _ in self.skipped), len(self.skipped), len(schemas))
+            self.skipped = []
+
+    def add(self, schema: Schema, version: Version, asked: Asked) -> None:
+        before = self.columns[-1] if self.columns else None
+        is_schema = before is None or before.schema.id != schema.id
+        is_group = before is None or group_of(before.schema.name) != group_of(schema.name)
+        is_outer = before is None or _outer(before.schema.name) != _outer(schema.name)
+        self.flush()
+        if before is not None:
+            self.place += GAPS[Level.GROUP if is_group else Level.SCHEMA if is_schema else Level.VERSION]
+        elif self.notches:
+            self.place += GAPS[Level.VERSION]
+        for level, is_new in zip(Level, (False, True, is_schema, is_group, is_outer), strict=True):
+            self.items[level] += is_new
+        for is_shown, run in groupby(asked.attributes(version), key=asked.shows):
+            attributes = list(run)
+            if not is_shown:
+                self.hide(len(attributes))
                 continue
-            before = found[-1] if found else None
-            is_schema = before is None or before.schema.id != schema.id
-            is_group = before is None or group_of(before.schema.name) != group_of(schema.name)
-            is_outer = before is None or _outer(before.schema.name) != _outer(schema.name)
-            for level, is_new in zip(Level, (False, True, is_schema, is_group, is_outer), strict=True):
-                items[level] += is_new
-            if before is not None:
-                place += GAPS[Level.GROUP if is_group else Level.SCHEMA if is_schema else Level.VERSION]
-            for attribute in version.attributes:
-                items[Level.ATTRIBUTE] += 1
-                found.append(Column(place, attribute, version, schema, dict(items)))
-                place += 1.0
-    return found
+            for attribute in attributes:
+                self.items[Level.ATTRIBUTE] += 1
+                self.columns.append(Column(self.place, attribute, version, schema, dict(self.items)))
+                self.place += 1.0
+
+
+def walked(document: Document, side: Side, asked: Asked) -> Walk:
+    """Place every attribute of a tree that is shown."""
+    walk = Walk()
+    for schema in asked.schemas if asked.schemas is not None else tree_order(document, side):
+        versions = versions_of(document, side, schema)
+        is_gone = not any(asked.shows(a) for v in versions for a in v.attributes)
+        for version in versions:
+            if any(asked.shows(a) for a in version.attributes):
+                walk.add(schema, version, asked)
+            else:
+                walk.skipped.append((version, is_gone))
+    walk.flush()
+    return walk
 
 
 def _outer(name: str) -> str:
@@ -68,11 +141,13 @@ class Plane:
     document: Document
     columns: list[Column]
     rows: list[Column]
+    notches: tuple[list[Notch], list[Notch]]
 
     @classmethod
-    def of(cls, document: Document) -> Plane:
+    def of(cls, document: Document, columns: Asked = Asked(), rows: Asked = Asked()) -> Plane:
         """Lay a document out."""
-        return cls(document, axis_of(document, Side.EXTRACTION), axis_of(document, Side.CDM))
+        wide, tall = walked(document, Side.EXTRACTION, columns), walked(document, Side.CDM, rows)
+        return cls(document, wide.columns, tall.columns, (wide.notches, tall.notches))
 
     def elements(self) -> list[tuple[int, int, int]]:
         """List (column, row, mark) of every element."""
@@ -103,11 +178,12 @@ class Plane:
     def _add_blocks(self, sums: dict[tuple[int, int], list[int]], level_x: Level, level_y: Level) -> None:
         wide = {c.version.id: c for c in self.columns}
         tall = {r.version.id: r for r in self.rows}
+        shown_p, shown_q = {c.attribute.id for c in self.columns}, {r.attribute.id for r in self.rows}
         for block in self.document.matrix.blocks():
             if block.version in wide and block.entity_version in tall:
                 x, y = wide[block.version], tall[block.entity_version]
                 numbers = sums[x.items[level_x], y.items[level_y]]
-                if block.elements:
+                if any(e.p in shown_p and e.q in shown_q for e in block.elements):
                     numbers[1] += min(len(x.version.attributes), len(y.version.attributes))
                     numbers[4] += block.status is Status.UNCONFIRMED
                 numbers[2] += block.status is Status.NEEDS_REVIEW

@@ -269,6 +269,8 @@ class Tree(TreeView):
 
     def schemas(self) -> list[Schema]:
         """Return all schemas or entities, by id."""
+        if not self._schemas:
+            return list(self.base.schemas.values())  # sorted already, and there may be a hundred thousand
         merged: dict[int, Schema | None] = {**self.base.schemas, **self._schemas}
         return [schema for _, schema in sorted(merged.items()) if schema is not None]
 

@@ -17,7 +17,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.trees import Tree
 
 Ints = NDArray[np.int64]
-_STEP_SCHEMAS = 10_000
+_STEP_SCHEMAS = 4_000
 
 
 class Shelves:

@@ -7,6 +7,7 @@ from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.block import actions as block_actions
 from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
+from metl_gui.ui.owners import actions as owner_actions
 from metl_gui.ui.search import actions as search_actions
 
 ROOMS: tuple[tuple[ActionRow, ...], ...] = (
@@ -15,6 +16,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     matrix_actions.ROWS,
     block_actions.ROWS,
     search_actions.ROWS,
+    owner_actions.ROWS,
 )
 """The rows of every room, the shell's first."""
 

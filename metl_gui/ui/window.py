@@ -20,6 +20,8 @@ from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.notice import Notice, NoticeStrip
+from metl_gui.ui.owners.commands import OwnerCommands
+from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
@@ -54,6 +56,8 @@ class Window(QMainWindow):
     commands: Commands
     map: MapPage
     lists: ListDocks
+    owners: OwnerCommands
+    owner_docks: OwnerDocks
     review: ReviewPage
     run_page: RunPage
     stack: QStackedWidget
@@ -71,8 +75,10 @@ class Window(QMainWindow):
         self.spark = SparkRuns(self.jobs, self)
         self.commands = Commands(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
-        self.map = MapPage(self.project, self.selection)
+        self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
+        self.owners = OwnerCommands(self)
+        self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
         self.run_page = RunPage(self.project, self.spark)
         self.start = StartPage()
@@ -142,6 +148,7 @@ class Window(QMainWindow):
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
+        self.actions_table.add_live_menu("View > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.start):
             self.stack.addWidget(page)
         central = QWidget()
@@ -324,6 +331,12 @@ class Window(QMainWindow):
         """Bring the page of the lists to the front."""
         self.show_page(0)
         return self.lists
+
+    def on_map(self) -> MapPage:
+        """Bring the Map page to the front."""
+        if self.stack.currentWidget() is not self.map:
+            self.show_page(0)
+        return self.map
 
     def find_in_trees(self) -> None:
         """Go to the box that filters both trees."""

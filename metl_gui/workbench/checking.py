@@ -5,15 +5,26 @@ Source: contract.md §1 (``metl check``), house.md §5.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import MsgspecError
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.checks import check
 from metl_gui.core.document import Document
+from metl_gui.core.gaps import Seen
 from metl_gui.core.problems import Problem, Severity
+from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.workbench.documents import Written
+from metl_gui.workbench.masking import source_of
+from metl_gui.workbench.places import runs_folder
 from metl_gui.workbench.session import Workbench
+
+_log = logging.getLogger(__name__)
+_RUNS, _RECORDS = 3, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ def check_project(workbench: Workbench) -> CheckResult:
 
     Cost: linear in the document; the file is read once more.
     """
-    found = check_document(workbench.document)
+    found = check_document(workbench.document, seen_in_runs(workbench))
     stored = workbench.read_again()
     if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
         return found
@@ -54,6 +65,22 @@ def check_project(workbench: Workbench) -> CheckResult:
     return CheckResult(found.state, (problem, *found.problems))
 
 
-def check_document(document: Document) -> CheckResult:
-    """Run every check of the domain on one state."""
-    return CheckResult(document.state, check(document))
+def check_document(document: Document, seen: Seen = frozenset()) -> CheckResult:
+    """Run every check of the domain on one state, with what runs have met as far as that is known."""
+    return CheckResult(document.state, check(document, seen))
+
+
+def seen_in_runs(workbench: Workbench) -> Seen:
+    """Return the schema versions whose messages the newest runs have met, as far as they kept records to look at."""
+    seen: set[tuple[str, str]] = set()
+    for run in workbench.runs(_RUNS):
+        samples = runs_folder(workbench.project_id) / run.run_id / "samples"
+        errors = Path(run.report.get("errors") or samples)
+        try:
+            sent = [each.message for record in first_results(samples, _RECORDS) for each in record.outgoing[:1]]
+            seen.update(pair for message in sent if (pair := source_of(message)) is not None)
+            aside = first_set_aside(errors, _RECORDS)
+            seen.update((record.schema, record.version) for record in aside if record.schema and record.version)
+        except (OSError, MsgspecError) as error:
+            _log.debug("what the run %s kept cannot be read: %s", run.run_id, error)
+    return seen

@@ -63,9 +63,15 @@ class Masks:
 
 def schema_of(outgoing: bytes | msgspec.Raw) -> str | None:
     """Read which schema an outgoing message came from."""
+    found = source_of(outgoing)
+    return found[0] if found is not None else None
+
+
+def source_of(outgoing: bytes | msgspec.Raw) -> tuple[str, str] | None:
+    """Read which schema and version an outgoing message came from."""
     try:
         source = _objects.decode(_objects.decode(outgoing)["source"])
-        return _texts.decode(source["schema"])
+        return _texts.decode(source["schema"]), _texts.decode(source["version"])
     except (msgspec.MsgspecError, UnicodeDecodeError, KeyError):
         return None
 

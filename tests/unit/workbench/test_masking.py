@@ -136,7 +136,7 @@ def test_outgoing_messages_hide_what_masked_columns_feed(world: World) -> None:
         "version": "1",
         "op": "c",
         "key": {"ref.id": 7, "@source.id": 7, "@source.p": 1},
-        "source": {"schema": "fx.pay", "id": "kept"},
+        "source": {"schema": "fx.pay", "version": "1", "id": "kept"},
         "payload": {"value": 1, "ref": {"id": 7}, "note": "x"},
     }
     found = Masks(world.document, "fx.pay").outgoing("be", json.dumps(message).encode())

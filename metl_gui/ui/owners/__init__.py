@@ -1,0 +1,1 @@
+"""What owners need beside mapping: the CDM editor, lineage correction, gaps, comments, masks."""

@@ -1,0 +1,213 @@
+"""Comments on what is selected: read, written and removed beside the states of the project."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.comments import Comment, Subject
+from metl_gui.core.nodes import Side
+from metl_gui.errors import UserError
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.owners.comment_subjects import subjects_of
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.selection import Selected, Selection
+from metl_gui.ui.surface import Surface
+
+_DATE = "%d %b %Y, %H:%M"
+
+
+class CommentPanel(Surface):
+    """Follows the selection; what the comments are about can be chosen among what is selected.
+
+    Signals:
+        told: a ``str``, how many comments there are on what is shown.
+    """
+
+    told = Signal(object)
+
+    def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (420, 290), parent, share=(0.4, 0.4))
+        self._project, self._selection = project, selection
+        self._last = Selected()
+        self._subjects: tuple[tuple[str, Subject], ...] = ()
+        self.about = QComboBox()
+        self.about.setAccessibleName("What the comments are about")
+        self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.text = QPlainTextEdit()
+        self.text.setPlaceholderText("Write a comment…")
+        self.text.setAccessibleName("New comment")
+        self.text.setTabChangesFocus(True)
+        self.add = KeyButton("Add comment", "Ctrl+Enter", "primary")
+        self.empty = QLabel("Select a schema, an attribute or a cell to see what was said of it.")
+        self.empty.setProperty("kind", "dim")
+        self.empty.setWordWrap(True)
+        self.cards: list[CommentCard] = []
+        self._build()
+        self.about.currentIndexChanged.connect(self.refresh)
+        self.text.textChanged.connect(self._enable)
+        self.add.clicked.connect(self.write)
+        selection.changed.connect(self._selected)
+        project.opened.connect(self._opened)
+        project.changed.connect(self._changed)
+        project.commented.connect(self.refresh)
+        self._fill(Selected(), Side.EXTRACTION)
+
+    @property
+    def subject(self) -> Subject | None:
+        """What the comments are about."""
+        at = self.about.currentIndex()
+        return self._subjects[at][1] if 0 <= at < len(self._subjects) else None
+
+    def write(self) -> None:
+        """Keep what was written."""
+        workbench, subject, text = self._project.workbench, self.subject, self.text.toPlainText().strip()
+        if workbench is None or subject is None or not text:
+            return
+        try:
+            workbench.add_comment(subject, text)
+        except UserError as error:
+            self._project.refused.emit(error)
+            return
+        self.text.clear()
+        self._project.read_comments_again()
+
+    def take_focus(self) -> None:
+        """Give the keyboard to the new comment."""
+        self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def refresh(self) -> None:
+        """Show what was said of the subject."""
+        subject = self.subject
+        found = self._project.comments().of(subject) if subject is not None else ()
+        for card in self.cards:
+            card.setParent(None)
+            card.deleteLater()
+        self.cards = [CommentCard(comment) for comment in found]
+        for at, card in enumerate(self.cards):
+            card.removed.connect(self._remove)
+            self._list.insertWidget(at, card)
+        nothing = "Nobody has said anything of it yet." if subject is not None else _NOTHING
+        self.empty.setText(nothing)
+        self.empty.setVisible(not self.cards)
+        self.told.emit(str(len(found)) if found else "")
+        self._enable()
+
+    def _remove(self, comment: Comment) -> None:
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        try:
+            workbench.remove_comment(comment.id)
+        except UserError as error:
+            self._project.refused.emit(error)
+            return
+        self._project.read_comments_again()
+
+    def _enable(self) -> None:
+        workbench = self._project.workbench
+        can_write = workbench is not None and workbench.is_for_editing and self.subject is not None
+        self.text.setEnabled(can_write)
+        self.about.setEnabled(bool(self._subjects))
+        self.add.setEnabled(can_write and bool(self.text.toPlainText().strip()))
+
+    def _opened(self, _workbench: object) -> None:
+        self._fill(Selected(), Side.EXTRACTION)
+
+    def _changed(self, _changed: object) -> None:
+        self._fill(self._selection.current, None)
+
+    def _selected(self, selected: Selected) -> None:
+        before, self._last = self._last, selected
+        sides = [side for side in Side if before.on(side) != selected.on(side)]
+        self._fill(selected, sides[0] if len(sides) == 1 else None)
+
+    def _fill(self, selected: Selected, side: Side | None) -> None:
+        """Offer what is selected; where only one side changed, its node comes first."""
+        kept = self.about.currentText() if side is None else ""
+        self._subjects = subjects_of(self._project.value, selected, side)
+        self.about.blockSignals(True)
+        self.about.clear()
+        self.about.addItems([words for words, _ in self._subjects])
+        at = self.about.findText(kept) if kept else 0
+        self.about.setCurrentIndex(max(at, 0) if self._subjects else -1)
+        self.about.blockSignals(False)
+        self.refresh()
+
+    def _build(self) -> None:
+        inner = Surface("panel", (200, 100))
+        self._list = QVBoxLayout(inner)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(6)
+        self._list.addWidget(self.empty)
+        self._list.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(inner)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.add)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 10)
+        layout.setSpacing(6)
+        layout.addWidget(self.about)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(self.text)
+        layout.addLayout(foot)
+        self.text.setMaximumHeight(70)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self.text, self.write, context=Qt.ShortcutContext.WidgetShortcut)
+
+
+class CommentCard(QFrame):
+    """One comment with who and when.
+
+    Signals:
+        removed: the ``Comment`` that is to go.
+    """
+
+    removed = Signal(object)
+
+    def __init__(self, comment: Comment, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.comment = comment
+        self.setProperty("surface", "card")
+        when = datetime.fromtimestamp(comment.when_ms / 1000).astimezone().strftime(_DATE)
+        head = QLabel(f"{comment.who} · {when}")
+        head.setProperty("kind", "small")
+        head.setTextFormat(Qt.TextFormat.PlainText)
+        words = QLabel(comment.text)
+        words.setTextFormat(Qt.TextFormat.PlainText)
+        words.setWordWrap(True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.remove = KeyButton("Remove", kind="link")
+        self.remove.set_height(20)
+        self.remove.setAccessibleName(f"Remove the comment of {comment.who}")
+        self.remove.clicked.connect(self._remove)
+        row = QHBoxLayout()
+        row.addWidget(head, 1)
+        row.addWidget(self.remove)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 10, 8)
+        layout.setSpacing(2)
+        layout.addLayout(row)
+        layout.addWidget(words)
+
+    def _remove(self) -> None:
+        self.removed.emit(self.comment)
+
+
+_NOTHING = "Select a schema, an attribute or a cell to see what was said of it."

@@ -1,0 +1,287 @@
+"""The CDM editor: the attributes of an entity as a table, what a new version would do to blocks, and the one button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QSplitter,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit
+from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
+from metl_gui.errors import EditError
+from metl_gui.ui import theme as themes
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable, TypeDelegate
+from metl_gui.ui.owners.preview_pane import PreviewPane
+from metl_gui.ui.pill import KeyButton
+from metl_gui.workbench.effects import EditOutcome
+
+NEW_ENTITY = 0
+"""Stands for an entity that is yet to be made."""
+
+
+class EntityDialog(QDialog):
+    """Collects changes of one entity; its button makes them one version and one undo step.
+
+    Signals:
+        wanted: the ``Edit`` to do.
+
+    Args:
+        project: read anew whenever it changes.
+        jobs: where the preview is worked out.
+        entity: id of the entity to begin with, ``NEW_ENTITY`` for a new one.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(
+        self, project: OpenProject, jobs: Jobs, entity: int = NEW_ENTITY, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._project = project
+        self._document = project.value
+        self._entity = entity
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Entity")
+        self.name = QLineEdit()
+        self.name.setAccessibleName("Name of the new entity")
+        self.name.setPlaceholderText("Name, such as payment")
+        self.table = EntityTable(self)
+        self.view = _table_view(self.table)
+        self.preview = PreviewPane(jobs)
+        self.do = KeyButton("", "Ctrl+Enter", "primary")
+        self.cancel = KeyButton("Cancel", "Esc")
+        self.add_button, self.remove_button = KeyButton("Add attribute", "Ins"), KeyButton("Remove", "Ctrl+Del")
+        self.up, self.down = KeyButton("Up", "Alt+↑"), KeyButton("Down", "Alt+↓")
+        self._build()
+        self._connect()
+        self._fill_chooser()
+        self._show_entity()
+
+    @property
+    def edit(self) -> Edit:
+        """The edit that the dialog stands for now.
+
+        Raises:
+            EditError: it is none yet.
+        """
+        attributes = self.table.declared()
+        if self._entity == NEW_ENTITY:
+            name = self.name.text().strip()
+            check_name(name)
+            return AddEntity(name, attributes)
+        return ChangeEntity(self._entity, attributes)
+
+    def accept(self) -> None:
+        """Do what the dialog says and close; while it says nothing that can be done, stay."""
+        self._end_editing()
+        if not self.do.isEnabled():
+            return
+        try:
+            edit = self.edit
+        except EditError:
+            return
+        self.wanted.emit(edit)
+        super().accept()
+
+    # the table
+
+    def add_attribute(self) -> None:
+        """Put a new attribute behind the current one and write its path."""
+        self._end_editing()
+        row = self.table.add(self._row())
+        at = self.table.index(row, PATH)
+        self._choose(row)
+        self.view.edit(at)
+
+    def remove_attribute(self) -> None:
+        """Take the current attribute out."""
+        self._end_editing()
+        row = self._row()
+        self.table.remove(row)
+        if self.table.attributes:
+            self._choose(min(row, len(self.table.attributes) - 1))
+
+    def move_attribute(self, by: int) -> None:
+        """Move the current attribute."""
+        self._end_editing()
+        row = self._row()
+        if row >= 0:
+            self._choose(self.table.move(row, by))
+
+    def _choose(self, row: int) -> None:
+        current = self.view.currentIndex()
+        column = current.column() if current.isValid() else PATH
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.view.selectionModel().setCurrentIndex(self.table.index(row, column), flags)
+
+    def _row(self) -> int:
+        return self.view.currentIndex().row()
+
+    def _end_editing(self) -> None:
+        """Take what stands in an open cell."""
+        if self.view.state() is QAbstractItemView.State.EditingState:
+            self.view.setFocus()
+            self.view.setCurrentIndex(QModelIndex(self.view.currentIndex()))
+
+    # what it is about
+
+    def _fill_chooser(self) -> None:
+        entities = sorted(self._document.cdm.schemas(), key=lambda entity: entity.name)
+        for entity in entities:
+            self.chooser.addItem(entity.name, entity.id)
+        self.chooser.addItem("A new entity…", NEW_ENTITY)
+        self.chooser.setCurrentIndex(self.chooser.findData(self._entity))
+        self.chooser.currentIndexChanged.connect(self._entity_chosen)
+
+    def _entity_chosen(self, _row: int) -> None:
+        self._entity = int(self.chooser.currentData())
+        self._show_entity()
+
+    def _show_entity(self) -> None:
+        newest = self._document.cdm.newest(self._entity) if self._entity != NEW_ENTITY else None
+        self.table.show_attributes(declared(newest) if newest is not None else ())
+        self.name.setVisible(self._entity == NEW_ENTITY)
+        self.view.resizeRowsToContents()
+        if self.table.attributes:
+            self._choose(0)
+        self._changed()
+
+    def _changed(self) -> None:
+        is_new = self._entity == NEW_ENTITY
+        self.setWindowTitle("New entity" if is_new else f"New version of {self.chooser.currentText()}")
+        self.do.setText("Add the entity" if is_new else "Make the new version")
+        self.do.setEnabled(False)
+        if is_new and not self.table.attributes and not self.name.text().strip():
+            self.preview.ask(None)
+            self.preview.words.setText("Give it a name and at least one attribute.")
+            return
+        self.preview.ask(self._asked)
+
+    def _asked(self) -> tuple[Document, Edit]:
+        return self._project.value, self.edit
+
+    def _judged(self, told: EditOutcome | None) -> None:
+        self.do.setEnabled(told is not None)
+        if told is not None and self._entity != NEW_ENTITY:
+            is_version = told.title.startswith("New version")
+            self.do.setText("Make the new version" if is_version else "Change the description")
+
+    def _project_changed(self) -> None:
+        """Follow other edits: the table keeps what was written, judged against what is there now."""
+        self._document = self._project.value
+        if self._entity != NEW_ENTITY and self._document.cdm.find_schema(self._entity) is None:
+            self.reject()
+        else:
+            self._changed()
+
+    # building
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        title = QLabel("Entity")
+        title.setProperty("kind", "heading")
+        head.addWidget(title)
+        head.addWidget(self.chooser)
+        head.addWidget(self.name, 1)
+        head.addStretch(1)
+        tools = QHBoxLayout()
+        for button in (self.add_button, self.remove_button, self.up, self.down):
+            button.setAutoDefault(False)
+            tools.addWidget(button)
+        tools.addStretch(1)
+        hint = QLabel("Documentation and order change in place; everything else makes a new version.")
+        hint.setProperty("kind", "small")
+        tools.addWidget(hint)
+        top = QWidget()
+        upper = QVBoxLayout(top)
+        upper.setContentsMargins(0, 0, 0, 6)
+        upper.addWidget(self.view, 1)
+        upper.addLayout(tools)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(top)
+        split.addWidget(self.preview)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setChildrenCollapsible(False)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.do)
+        foot.addWidget(self.cancel)
+        for button in (self.do, self.cancel):
+            button.setAutoDefault(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(10)
+        layout.addLayout(head)
+        layout.addWidget(split, 1)
+        layout.addLayout(foot)
+        self.resize(themes.px(860), themes.px(620))
+
+    def _connect(self) -> None:
+        self.table.edited.connect(self._changed)
+        self.name.textChanged.connect(self._changed)
+        self.preview.judged.connect(self._judged)
+        self.do.clicked.connect(self.accept)
+        self.cancel.clicked.connect(self.reject)
+        self.add_button.clicked.connect(self.add_attribute)
+        self.remove_button.clicked.connect(self.remove_attribute)
+        self.up.clicked.connect(self._up)
+        self.down.clicked.connect(self._down)
+        self._project.changed.connect(self._project_changed)
+        self._project.opened.connect(self.reject)
+        for keys, act in (
+            ("Ctrl+Return", self.accept),
+            ("Ctrl+Enter", self.accept),
+            ("Ins", self.add_attribute),
+            ("Ctrl+Del", self.remove_attribute),
+            ("Alt+Up", self._up),
+            ("Alt+Down", self._down),
+        ):
+            QShortcut(QKeySequence(keys), self, act)
+
+    def _up(self) -> None:
+        self.move_attribute(-1)
+
+    def _down(self) -> None:
+        self.move_attribute(1)
+
+
+def _table_view(table: EntityTable) -> QTableView:
+    view = QTableView()
+    view.setAccessibleName("Attributes of the entity")
+    view.setModel(table)
+    view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(
+        QAbstractItemView.EditTrigger.DoubleClicked
+        | QAbstractItemView.EditTrigger.EditKeyPressed
+        | QAbstractItemView.EditTrigger.AnyKeyPressed
+        | QAbstractItemView.EditTrigger.SelectedClicked
+    )
+    view.setTabKeyNavigation(False)
+    view.verticalHeader().hide()
+    view.verticalHeader().setDefaultSectionSize(themes.px(26))
+    view.setShowGrid(True)
+    header = view.horizontalHeader()
+    header.setHighlightSections(False)
+    for column, width in ((PATH, 240), (TYPE, 150), (REQUIRED, 80)):
+        header.resizeSection(column, themes.px(width))
+    header.setSectionResizeMode(DOC, QHeaderView.ResizeMode.Stretch)
+    return view

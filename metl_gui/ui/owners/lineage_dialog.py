@@ -1,0 +1,160 @@
+"""*Same as…* and *Not the same as…*: choose, see which blocks change, do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit
+from metl_gui.core.edits.lineages import JoinLineages
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.ui import theme as themes
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.owners.lineage_choices import Choice, attribute_words, same_choices, split_choices
+from metl_gui.ui.owners.preview_pane import PreviewPane
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.selection import Place
+from metl_gui.workbench.effects import EditOutcome
+from metl_gui.workbench.linking import join_note
+
+Chooser = Callable[[Document, Side, Place], tuple[Choice, ...]]
+
+
+class LineageDialog(QDialog):
+    """Corrects the lineage of one attribute.
+
+    Signals:
+        wanted: the ``Edit`` to do.
+
+    Args:
+        project: read anew whenever it changes.
+        jobs: where the preview is worked out.
+        side, place: the attribute.
+        joins: *Same as…*, else *Not the same as…*.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(
+        self, project: OpenProject, jobs: Jobs, side: Side, place: Place, joins: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._project, self._side, self._place, self._joins = project, side, place, joins
+        self._choices: tuple[Choice, ...] = ()
+        self.setWindowTitle("Same as…" if joins else "Not the same as…")
+        self.heading, self.help = QLabel(), QLabel()
+        self.box = QLineEdit()
+        self.box.setPlaceholderText("Filter the attributes")
+        self.box.setAccessibleName("Filter the attributes")
+        self.box.setVisible(joins)
+        self.model: LineModel[Choice] = LineModel(self)
+        self.view = line_view(self.model, "What it is the same as" if joins else "From which version on")
+        self.preview = PreviewPane(jobs)
+        self.do = KeyButton("They are the same" if joins else "They are not the same", "Ctrl+Enter", "primary")
+        self.cancel = KeyButton("Cancel", "Esc")
+        self._build()
+        self._connect()
+        self._fill()
+
+    def accept(self) -> None:
+        """Do what is chosen and close."""
+        choice = self.model.at(self.view.currentIndex())
+        if choice is not None and self.do.isEnabled():
+            self.wanted.emit(choice.edit)
+            super().accept()
+
+    def _fill(self) -> None:
+        document = self._project.value
+        words = attribute_words(document, self._side, self._place)
+        if not words:
+            self.reject()
+            return
+        choices: Chooser = same_choices if self._joins else split_choices
+        self._choices = choices(document, self._side, self._place)
+        self.heading.setText(f"{words} is {'the same as…' if self._joins else 'another attribute than before…'}")
+        empty = "There is no other attribute." if self._joins else "No earlier version has it."
+        self.help.setText(_HELP[self._joins] if self._choices else empty)
+        self._filter(self.box.text())
+
+    def _filter(self, text: str) -> None:
+        wanted = text.casefold().split()
+        kept = [
+            (choice.words, choice)
+            for choice in self._choices
+            if all(word in f"{choice.words.title} {choice.words.facts}".casefold() for word in wanted)
+        ]
+        self.model.show_rows(kept)
+        self.view.setCurrentIndex(self.model.index(0, 0) if kept else QModelIndex())
+        self._chosen()
+
+    def _chosen(self) -> None:
+        self.do.setEnabled(False)
+        self.preview.ask(self._asked if self.model.at(self.view.currentIndex()) is not None else None)
+
+    def _asked(self) -> tuple[Document, Edit]:
+        choice = self.model.at(self.view.currentIndex())
+        if choice is None:
+            raise EditError("Nothing is chosen.")
+        return self._project.value, choice.edit
+
+    def _judged(self, told: EditOutcome | None) -> None:
+        self.do.setEnabled(told is not None)
+        choice = self.model.at(self.view.currentIndex())
+        if told is not None and choice is not None and isinstance(choice.edit, JoinLineages):
+            note = join_note(self._project.value, choice.edit)
+            if note:
+                self.preview.words.setText(f"{note} {self.preview.words.text()}")
+
+    def _build(self) -> None:
+        self.heading.setProperty("kind", "heading")
+        self.heading.setTextFormat(Qt.TextFormat.PlainText)
+        self.heading.setWordWrap(True)
+        self.help.setProperty("kind", "dim")
+        self.help.setWordWrap(True)
+        lists = QHBoxLayout()
+        lists.setSpacing(16)
+        left = QVBoxLayout()
+        left.addWidget(self.box)
+        left.addWidget(self.view, 1)
+        lists.addLayout(left, 1)
+        lists.addWidget(self.preview, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        for button in (self.do, self.cancel):
+            button.setAutoDefault(False)
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.help)
+        layout.addLayout(lists, 1)
+        layout.addLayout(foot)
+        self.resize(themes.px(820), themes.px(460))
+
+    def _connect(self) -> None:
+        self.box.textChanged.connect(self._filter)
+        self.view.selectionModel().currentChanged.connect(self._chosen)
+        self.view.activated.connect(self.accept)
+        self.preview.judged.connect(self._judged)
+        self.do.clicked.connect(self.accept)
+        self.cancel.clicked.connect(self.reject)
+        self._project.changed.connect(self._fill)
+        self._project.opened.connect(self.reject)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self, self.accept)
+
+
+_HELP = {
+    True: "Choose what another version calls it. What was lost between the two comes back in every version.",
+    False: "Choose the version from which on it is another attribute. Elements that an update carried from before "
+    "wait for review then; what was mapped by hand stays.",
+}

@@ -1,0 +1,136 @@
+"""What an edit would do to blocks, worked out beside the window and told before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit
+from metl_gui.errors import MetlError
+from metl_gui.ui import asking
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.two_lines import TwoLines
+from metl_gui.workbench.effects import BlockOutcome, EditOutcome, preview
+
+_DELAY_MS = 200
+_SHOWN = 500
+
+
+class PreviewPane(QWidget):
+    """A heading, a sentence, and a row for each block that changes.
+
+    Signals:
+        judged: an ``EditOutcome`` when the edit can be done, else ``None``.
+
+    Args:
+        jobs: where previews are worked out.
+    """
+
+    judged = Signal(object)
+
+    def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._jobs = jobs
+        self._wanted = 0
+        self._make: Callable[[], tuple[Document, Edit]] | None = None
+        self.model: LineModel[BlockOutcome] = LineModel(self)
+        self.view = line_view(self.model, "Blocks that change")
+        self.heading = QLabel("Which blocks change")
+        self.heading.setProperty("kind", "heading")
+        self.words = QLabel()
+        self.words.setProperty("kind", "dim")
+        self.words.setWordWrap(True)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        self._timer.timeout.connect(self.work_out)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.words)
+        layout.addWidget(self.view, 1)
+
+    def ask(self, make: Callable[[], tuple[Document, Edit]] | None) -> None:
+        """Tell soon what an edit would do; asking again before that forgets this one.
+
+        Args:
+            make: gives the document and the edit, or raises why there is none; ``None`` for nothing to tell.
+        """
+        self._wanted += 1
+        self._make = make
+        if make is None:
+            self._timer.stop()
+            self._say("")
+            self.judged.emit(None)
+        else:
+            self._timer.start()
+
+    def work_out(self) -> None:
+        """Tell now, on the other side of a job."""
+        self._timer.stop()
+        make = self._make
+        if make is None:
+            return
+        wanted = self._wanted
+
+        def done(outcome: Outcome[EditOutcome]) -> None:
+            if wanted == self._wanted:
+                self._told(outcome)
+
+        self._jobs.start("Looking which blocks change", lambda _watch: preview(*make()), done)
+
+    def _told(self, outcome: Outcome[EditOutcome]) -> None:
+        if outcome.value is not None:
+            self._show(outcome.value)
+            self.judged.emit(outcome.value if outcome.value.changed else None)
+        elif outcome.error is not None:
+            self._refuse(outcome.error)
+
+    def _refuse(self, error: MetlError) -> None:
+        title, text = asking.words_of(error)
+        self._say(f"{title} {' '.join(text.split())}".strip())
+        self.judged.emit(None)
+
+    def _show(self, told: EditOutcome) -> None:
+        rows = [(_row(block), block) for block in told.blocks[:_SHOWN]]
+        more = len(told.blocks) - len(rows)
+        words = _sentence(told) + (f" The first {_SHOWN} are shown." if more > 0 else "")
+        self._say(f"{told.note} {words}".strip() if told.note else words)
+        self.model.show_rows(rows)
+
+    def _say(self, words: str) -> None:
+        self.words.setText(words)
+        self.model.show_rows(())
+
+
+def _sentence(told: EditOutcome) -> str:
+    if not told.changed:
+        return "Nothing differs yet."
+    if not told.blocks:
+        return "No block changes its elements."
+    back = sum(len(block.restored) for block in told.blocks)
+    parting = sum(len(block.parted) for block in told.blocks)
+    waiting = sum(block.needs_review for block in told.blocks)
+    parts = [f"{back} element{'' if back == 1 else 's'} come{'s' if back == 1 else ''} back"] if back else []
+    parts += [f"{parting} part{'s' if parting == 1 else ''}"] if parting else []
+    parts += [f"{waiting} need{'s' if waiting == 1 else ''} review then"] if waiting else []
+    count = len(told.blocks)
+    blocks = f"{count:,} block{'' if count == 1 else 's'} change{'s' if count == 1 else ''}"
+    return f"{blocks}{': ' if parts else ', and every element stays'}{', '.join(parts)}."
+
+
+def _row(block: BlockOutcome) -> TwoLines:
+    name = block.block
+    title = f"{name.schema} {name.version} → {name.entity} {name.entity_version}"
+    if block.gone:
+        return TwoLines(title, block.words(), "goes", "bad")
+    if block.needs_review:
+        return TwoLines(title, block.words(), "needs review", "review")
+    if block.restored:
+        return TwoLines(title, block.words(), f"+{len(block.restored)}", "good")
+    return TwoLines(title, block.words(), "", "plain")

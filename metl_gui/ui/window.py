@@ -75,7 +75,7 @@ class Window(QMainWindow):
         self.spark = SparkRuns(self.jobs, self)
         self.commands = Commands(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
-        self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
+        self.map = MapPage(self.project, self.selection)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.owners = OwnerCommands(self)
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
@@ -148,7 +148,6 @@ class Window(QMainWindow):
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
-        self.actions_table.add_live_menu("View > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.start):
             self.stack.addWidget(page)
         central = QWidget()
@@ -331,12 +330,6 @@ class Window(QMainWindow):
         """Bring the page of the lists to the front."""
         self.show_page(0)
         return self.lists
-
-    def on_map(self) -> MapPage:
-        """Bring the Map page to the front."""
-        if self.stack.currentWidget() is not self.map:
-            self.show_page(0)
-        return self.map
 
     def find_in_trees(self) -> None:
         """Go to the box that filters both trees."""

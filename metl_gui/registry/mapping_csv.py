@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ OPTIONAL_COLUMNS = ("status", "comment")
 MAX_LINE_BYTES = 2**20
 
 _BOM = b"\xef\xbb\xbf"
-_SEPARATORS = (",", ";")
+_SEPARATORS = (",", ";", "\t")
 _PATHS = ("attribute", "cdm_attribute")
 
 
@@ -68,7 +69,7 @@ class MappingTable:
 
 
 def read(path: Path) -> MappingTable:
-    """Read a mapping CSV: comma or semicolon, with or without byte order mark, columns in any order.
+    """Read a mapping CSV: comma, semicolon or tab, with or without byte order mark, columns in any order.
 
     Columns other than those of the contract are left alone.
 
@@ -82,6 +83,19 @@ def read(path: Path) -> MappingTable:
             return _table(path, file)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def read_text(text: str, name: str = "The clipboard") -> MappingTable:
+    """Read a mapping table that was copied from somewhere; what a spreadsheet copies is separated by tabs.
+
+    Args:
+        text: the table with its header.
+        name: what messages call it.
+
+    Raises:
+        SchemaError: it is no such table.
+    """
+    return _table(Path(name), BytesIO(text.encode("utf-8", "replace")))
 
 
 def _table(path: Path, file: BinaryIO) -> MappingTable:

@@ -124,6 +124,14 @@ class ViewSettings:
         self._store.setValue("visited", ids[:_MOST_VISITS])
         self._store.setValue(f"visits/{project_id}", json.dumps(dict(seen)))
 
+    def bookmarks(self, project_id: str) -> dict[str, Any]:
+        """Return the named places of a project, the oldest first."""
+        return self._mapping(f"bookmarks/{project_id}")
+
+    def save_bookmarks(self, project_id: str, places: Mapping[str, Any]) -> None:
+        """Keep the named places of a project."""
+        self._store.setValue(f"bookmarks/{project_id}", json.dumps(dict(places)))
+
     def layout(self, name: str) -> QByteArray | None:
         """Return the saved state of a window or page."""
         found = self._store.value(f"layout/{name}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.conditions import all_of, can_edit, has_project, node_selected, nodes_on_both_sides
+from metl_gui.ui.matrix.arrangement import Order
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -22,6 +23,17 @@ def _can_go_back(window: Window) -> bool:
 
 def _can_go_forward(window: Window) -> bool:
     return has_project(window) and window.map.matrix.trail.can_go_forward
+
+
+def _order_row(order: Order) -> ActionRow:
+    return ActionRow(
+        f"order_{order.name.lower()}",
+        "View > Order of rows and columns",
+        order.value[0].upper() + order.value[1:],
+        does=lambda w: w.map.planes.order(order),
+        is_checked=lambda w: w.map.planes.arrangement.order is order,
+        radio="order",
+    )
 
 
 ROWS = (
@@ -44,6 +56,38 @@ ROWS = (
         begins_section=True,
     ),
     ActionRow("forward", "View", "Forward again", "Alt+Right", lambda w: w.map.matrix.go_forward(), _can_go_forward),
+    ActionRow("go_to", "View", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
+    ActionRow("add_bookmark", "View", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
+    _order_row(Order.TREE),
+    _order_row(Order.NAME),
+    _order_row(Order.FIRST_MAPPING),
+    ActionRow(
+        "relevance",
+        "View",
+        "Only what is mapped or waits",
+        does=lambda w: w.map.planes.show_relevant(not w.map.planes.arrangement.is_relevant_only),
+        is_checked=lambda w: w.map.planes.arrangement.is_relevant_only,
+    ),
+    ActionRow(
+        "show_everything",
+        "View",
+        "Show everything, or hide again what was hidden",
+        "H",
+        lambda w: w.map.planes.switch_everything(),
+        scope="matrix",
+    ),
+    ActionRow(
+        "copy_block", "Edit", "Copy the block or rectangle", "Ctrl+C", lambda w: w.map.clipboard.copy(), scope="matrix"
+    ),
+    ActionRow(
+        "paste_block",
+        "Edit",
+        "Paste a block or a table",
+        "Ctrl+V",
+        lambda w: w.map.clipboard.paste(),
+        can_edit,
+        scope="matrix",
+    ),
     ActionRow(
         "map_chosen",
         "Mapping",

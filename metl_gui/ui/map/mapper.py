@@ -22,8 +22,8 @@ from metl_gui.ui.conflict import Answer, Conflict, toggle
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dragging import Dragged
 from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
+from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.chosen import box_of, elements_in, is_shown, nodes_in
-from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words, path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selection
@@ -62,7 +62,7 @@ class Mapper(QObject):
     Args:
         project: what is edited.
         selection: what is chosen.
-        planes: gives the plane as it is shown, and with nothing hidden; ``None`` while there is none.
+        planes: the plane as it is shown, and with nothing hidden.
 
     Signals:
         said: a ``Said``.
@@ -76,7 +76,7 @@ class Mapper(QObject):
         self,
         project: OpenProject,
         selection: Selection,
-        planes: Callable[[], tuple[Content | None, Content | None]],
+        planes: Planes,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -150,7 +150,7 @@ class Mapper(QObject):
     def clear(self) -> None:
         """Clear the elements of the chosen rectangle, or the current one; versions are never removed."""
         selected = self._selection.current
-        _, whole = self._planes()
+        whole = self._planes.whole
         if selected.cells is not None and whole is not None:
             box = box_of(whole, selected.cells)
             self._clear(elements_in(whole, box) if box is not None else {}, "Clear", "cleared")
@@ -205,7 +205,7 @@ class Mapper(QObject):
     def _chosen(self) -> tuple[tuple[Chosen, ...], tuple[Chosen, ...]]:
         """Return what is chosen on both sides: nodes, or those that a rectangle implies, as far as they are shown."""
         document, selected = self._project.value, self._selection.current
-        shown, _ = self._planes()
+        shown = self._planes.shown
         box = box_of(shown, selected.cells) if selected.cells is not None and shown is not None else None
         if shown is not None and box is not None:
             return nodes_in(shown, Side.EXTRACTION, box), nodes_in(shown, Side.CDM, box)
@@ -244,7 +244,7 @@ class Mapper(QObject):
 
     def _clear(self, elements: Mapping[BlockKey, tuple[Element, ...]], verb: str, done: str) -> None:
         """Clear the elements that are shown, and say how many are not."""
-        shown, whole = self._planes()
+        shown, whole = self._planes.shown, self._planes.whole
         hides = shown is not None and shown is not whole
         kept = dict(elements)
         if hides and shown is not None:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
 from metl_gui.ui.block.panel import BlockPanel
 from metl_gui.ui.conflict_sheet import ConflictSheet
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dragging import Dragged
+from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map import words
+from metl_gui.ui.map.banner import Banner
+from metl_gui.ui.map.bookmarks import Bookmarks
+from metl_gui.ui.map.clipboard import Clipboard
 from metl_gui.ui.map.empty import EmptyMap
 from metl_gui.ui.map.folding import Folding
-from metl_gui.ui.map.mapper import Mapper, Question
+from metl_gui.ui.map.going import Going
+from metl_gui.ui.map.mapper import Mapper, Question, Said
+from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.chosen import lies_within
-from metl_gui.ui.matrix.content import Content, content_after, content_of
+from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.dropping import Landing
-from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.matrix.hits import Cell, position_range
+from metl_gui.ui.matrix.places import PlanePlace
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version
+from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version, still_there
+from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
+from metl_gui.workbench.session import Workbench
 
 
 class MapPage(QMainWindow):
@@ -37,17 +52,27 @@ class MapPage(QMainWindow):
     review_wanted = Signal()
     said = Signal(object)
 
-    def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        settings: ViewSettings | None = None,
+        jobs: Jobs | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("mapPage")
         self._project = project
         self._selection = selection
         self._is_picking = False
-        self._whole: Content | None = None
+        self._prepared: Content | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
-        self.mapper = Mapper(project, selection, self._planes, self)
+        self.planes = Planes(jobs, self)
+        self.mapper = Mapper(project, selection, self.planes, self)
+        self.clipboard = Clipboard(project, selection, self.planes, self)
+        self.going = Going(project, selection, self.matrix, Bookmarks(settings), self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
         self.block = BlockPanel(project, selection)
@@ -58,6 +83,10 @@ class MapPage(QMainWindow):
         self.folding = Folding(self, ((self.source_dock, self.sources), (self.target_dock, self.targets)))
         self._build()
         self._connect()
+
+    def take_prepared(self, content: Content) -> None:
+        """Use a content that a job has laid out when its project is opened next."""
+        self._prepared = content
 
     def toggle(self, cell: Cell) -> None:
         """Set or clear an element; where an end is taken, ask what to do."""
@@ -75,6 +104,22 @@ class MapPage(QMainWindow):
         self.block_dock.raise_()
         self.block.take_focus()
 
+    def seen(self) -> dict[str, Any]:
+        """Return how the project is looked at, for the view settings."""
+        place = self.matrix.place()
+        order = self.planes.arrangement.order.value
+        return {"order": order, **({"place": place.as_json()} if place is not None else {})}
+
+    def see_again(self, seen: Mapping[str, Any]) -> None:
+        """Look at the project as it was looked at before; what does not fit any more is passed over."""
+        order = seen.get("order")
+        if order in list(Order) and order != self.planes.arrangement.order:
+            self.planes.order(Order(order))
+        place = PlanePlace.of_json(seen.get("place"))
+        if place is not None:
+            chosen = still_there(self._project.value, place.selected)
+            self.matrix.go_to_place(replace(place, selected=chosen))
+
     @property
     def sheet(self) -> ConflictSheet | None:
         """The sheet that asks just now."""
@@ -83,8 +128,15 @@ class MapPage(QMainWindow):
     def _build(self) -> None:
         self.empty = EmptyMap()
         self.empty.import_wanted.connect(self.import_wanted)
+        self.banner = Banner(self.planes)
+        plane = QWidget()
+        layout = QVBoxLayout(plane)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.matrix, 1)
         self.middle = QStackedWidget()
-        self.middle.addWidget(self.matrix)
+        self.middle.addWidget(plane)
         self.middle.addWidget(self.empty)
         self.setCentralWidget(self.middle)
         self.setDockNestingEnabled(True)
@@ -108,7 +160,14 @@ class MapPage(QMainWindow):
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
         self.mapper.asked.connect(self._ask)
-        self.mapper.said.connect(self.said)
+        for speaker in (self.mapper, self.clipboard, self.going):
+            speaker.said.connect(self.said)
+        self.clipboard.refused.connect(self._tell_refused)
+        self.banner.switched.connect(self.planes.switch_everything)
+        self.planes.arranged.connect(self._show_planes)
+        self.planes.edited.connect(self._show_planes)
+        self.sources.narrowed.connect(lambda passing: self.planes.filter(Side.EXTRACTION, passing))
+        self.targets.narrowed.connect(lambda passing: self.planes.filter(Side.CDM, passing))
         self.block.toggle_wanted.connect(self.mapper.toggle)
         for fields in (self.block, self.sources, self.targets):
             fields.dropped.connect(self._dropped_on_field)
@@ -121,30 +180,27 @@ class MapPage(QMainWindow):
 
     # following the project
 
-    def _opened(self, _workbench: object) -> None:
+    def _opened(self, workbench: Workbench | None) -> None:
         self._leave_sheets()
         self.matrix.forget_places()
-        self._show(content_of(self._project.value))
+        self.going.open(workbench.project_id if workbench is not None else "")
+        prepared, self._prepared = self._prepared, None
+        self.planes.open(self._project.value, prepared)
         self._show_middle()
 
     def _show_middle(self) -> None:
         self.empty.show_document(self._project.value)
-        self.middle.setCurrentWidget(self.empty if self.empty.is_needed else self.matrix)
+        self.middle.setCurrentIndex(1 if self.empty.is_needed else 0)
 
     def _changed(self, changed: Changed) -> None:
         self._leave_sheets()
-        if self._whole is not None and changed.same_trees and changed.blocks is not None:
-            self._show(content_after(self._whole, changed.after, changed.blocks))
-        else:
-            self._show(content_of(changed.after))
+        self.planes.follow(changed)
+        if not changed.same_trees:
             self._show_middle()
 
-    def _show(self, whole: Content) -> None:
-        self._whole = whole
-        self.matrix.show_content(whole)
-
-    def _planes(self) -> tuple[Content | None, Content | None]:
-        return self.matrix.content, self._whole
+    def _show_planes(self) -> None:
+        if self.planes.shown is not None:
+            self.matrix.show_content(self.planes.shown)
 
     # following the selection
 
@@ -158,9 +214,23 @@ class MapPage(QMainWindow):
     def _show_selected(self, selected: Selected) -> None:
         self._leave_sheets()
         self.matrix.show_selected(selected, bring_into_sight=not self._is_picking)
+        if not self._is_picking and self.planes.hides:
+            self._tell_hidden(selected)
+
+    def _tell_hidden(self, selected: Selected) -> None:
+        """Say so when one comes to something that the plane hides."""
+        whole, shown = self.planes.whole, self.planes.shown
+        for side, place in ((Side.EXTRACTION, selected.source), (Side.CDM, selected.target)):
+            if whole is None or shown is None or place is None or position_range(axis_of(shown, side), place):
+                continue
+            if position_range(axis_of(whole, side), place):
+                words = "This is hidden in the matrix just now."
+                self.said.emit(Said(words, "Show everything", self.planes.switch_everything, is_good=False))
+                return
 
     def _lies_within(self, cells: CellRange, side: Side, place: Place) -> bool:
-        return self._whole is not None and lies_within(self._whole, cells, side, place)
+        whole = self.planes.whole
+        return whole is not None and lies_within(whole, cells, side, place)
 
     def _spoken(self, selected: Selected) -> str:
         content = self.matrix.content
@@ -198,6 +268,9 @@ class MapPage(QMainWindow):
     def _leave_sheets(self) -> None:
         for sheet in self._sheets.values():
             sheet.close_unanswered()
+
+    def _tell_refused(self, refusal: tuple[str, str]) -> None:
+        asking.ask(*refusal, [("close", "Close")], self)
 
     def _tell_block(self) -> None:
         title, pill, kind, facts = self.block.told

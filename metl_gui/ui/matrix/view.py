@@ -237,6 +237,10 @@ class MatrixView(pg.GraphicsView):
         self._leave(is_jump=True)
         self._arrive(place)
 
+    def note_jump(self) -> None:
+        """Leave the place where one is behind, because the selection is about to lead elsewhere."""
+        self._leave(is_jump=True)
+
     def go_back(self) -> None:
         """Return to the place before."""
         self._walk(self.trail.back)

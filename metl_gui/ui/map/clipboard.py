@@ -1,0 +1,139 @@
+"""Copy and paste of the Map page: blocks onto blocks, rectangles as tables, tables into the mapping."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.copying import CopyPlan, plan_copy
+from metl_gui.core.edits.group import Several
+from metl_gui.errors import SchemaError
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.map.chosen_nodes import blocks_of
+from metl_gui.ui.map.mapper import Said
+from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.matrix.chosen import Elements, box_of, elements_in
+from metl_gui.ui.naming import block_words
+from metl_gui.ui.selection import Selection
+from metl_gui.workbench.pasting import plan_paste, snippet
+
+BLOCK_MIME = "application/x-metl-block"
+_SHOWN = 8
+
+
+class Clipboard(QObject):
+    """Copies and pastes for one page.
+
+    Signals:
+        said: a ``Said``.
+        refused: (title, text): a snippet of which nothing was written, and why.
+    """
+
+    said = Signal(object)
+    refused = Signal(object)
+
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        planes: Planes,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._project = project
+        self._selection = selection
+        self._planes = planes
+
+    def copy(self) -> None:
+        """Copy the chosen rectangle, or the selected block, as a table; a block can be pasted onto others."""
+        elements, key = self._chosen()
+        count = sum(len(own) for own in elements.values())
+        if not count:
+            self.said.emit(Said("There is no element to copy: select a block or a rectangle of cells.", is_good=False))
+            return
+        data = QMimeData()
+        data.setText(snippet(self._project.value, elements))
+        if key is not None and self._project.workbench is not None:
+            origin = {"project": self._project.workbench.project_id, "block": list(key)}
+            data.setData(BLOCK_MIME, json.dumps(origin).encode())
+        QGuiApplication.clipboard().setMimeData(data)
+        what = f"{block_words(self._project.value, key)} copied" if key is not None else "Copied"
+        self.said.emit(Said(f"{what}: {count:,} element{'' if count == 1 else 's'}."))
+
+    def paste(self) -> None:
+        """Paste a copied block onto the selected blocks, or a table into the mapping."""
+        data = QGuiApplication.clipboard().mimeData()
+        from_ = self._copied_block(data)
+        onto = blocks_of(self._project.value, self._selection.current)
+        if from_ is not None and any(key != from_ for key in onto):
+            self._paste_block(from_, onto)
+        elif data.hasText() and data.text().strip():
+            self._paste_table(data.text())
+        else:
+            self.said.emit(Said("The clipboard holds neither a block nor a table.", is_good=False))
+
+    def _chosen(self) -> tuple[Elements, BlockKey | None]:
+        selected, shown = self._selection.current, self._planes.shown
+        if selected.cells is not None and shown is not None:
+            box = box_of(shown, selected.cells)
+            return (elements_in(shown, box) if box is not None else {}), None
+        keys = blocks_of(self._project.value, selected)
+        key = selected.block or (keys[0] if len(keys) == 1 else None)
+        block = self._project.value.matrix.block(*key) if key is not None else None
+        return ({block.key: block.elements} if block is not None and block.elements else {}), key
+
+    def _copied_block(self, data: QMimeData) -> BlockKey | None:
+        workbench = self._project.workbench
+        if workbench is None or not data.hasFormat(BLOCK_MIME):
+            return None
+        try:
+            found = json.loads(bytes(data.data(BLOCK_MIME).data()))
+            v, w = found["block"]
+            is_ours = found["project"] == workbench.project_id
+        except (ValueError, TypeError, KeyError):
+            return None
+        document = self._project.value
+        if not is_ours or document.extraction.find_version(v) is None or document.cdm.find_version(w) is None:
+            return None
+        return int(v), int(w)
+
+    def _paste_block(self, from_: BlockKey, onto: tuple[BlockKey, ...]) -> None:
+        document = self._project.value
+        done = plan_copy(document, from_, onto)
+        goal = block_words(document, onto[0]) if len(onto) == 1 else f"{len(onto):,} blocks"
+        if done.edits:
+            title = f"Copy {done.copied:,} elements of {block_words(document, from_)} to {goal}"
+            if not self._project.do(Several(title, done.edits)):
+                return
+        self.said.emit(Said(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
+
+    def _paste_table(self, text: str) -> None:
+        try:
+            done = plan_paste(self._project.value, text, self._selection.current.block)
+        except SchemaError as error:
+            self.said.emit(Said(str(error), is_good=False))
+            return
+        if done.conflicts:
+            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in done.conflicts[:_SHOWN]]
+            lines += [f"and {len(done.conflicts) - _SHOWN:,} more"] if len(done.conflicts) > _SHOWN else []
+            count = len(done.conflicts)
+            noun = "1 line" if count == 1 else f"{count:,} lines"
+            self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
+        elif done.edit is None or self._project.do(done.edit):
+            same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
+            self.said.emit(Said(f"{done.changed:,} mapped from the clipboard{same}.", is_good=done.changed > 0))
+
+
+def _words(done: CopyPlan, goal: str) -> str:
+    words = [f"{done.copied:,} element{'' if done.copied == 1 else 's'} copied to {goal}"]
+    words += [f"{done.already:,} there already"] if done.already else []
+    text = ", ".join(words)
+    if not done.unplaced:
+        return f"{text}."
+    named = [f"{each.from_path} → {each.to_path}: {each.reason}" for each in done.unplaced[:_SHOWN]]
+    more = len(done.unplaced) - len(named)
+    rest = f"; and {more:,} more" if more else ""
+    return f"{text}. {len(done.unplaced):,} could not be placed: {'; '.join(named)}{rest}."

@@ -1,0 +1,125 @@
+"""What the matrix shows of the open project: everything, or what filters and relevance leave, in an order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from metl_gui.core.document import Document
+from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.nodes import Side
+from metl_gui.ui.document import Changed
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.matrix.arrangement import Arrangement, Order
+from metl_gui.ui.matrix.arranging import arranged, needs_arranging
+from metl_gui.ui.matrix.content import Content, content_after
+from metl_gui.workbench.progress import UNWATCHED, Watch
+
+_AT_ONCE = 100_000
+"""So many elements are arranged between two events; more of them are a job."""
+
+
+class Planes(QObject):
+    """The plane as it is shown, and with nothing hidden.
+
+    Args:
+        jobs: what arranges large projects, ``None`` to wait for it.
+
+    Signals:
+        arranged: the plane that is shown has another layout, or is another project's.
+        edited: the plane that is shown has the same layout and other elements.
+    """
+
+    arranged = Signal()
+    edited = Signal()
+
+    def __init__(self, jobs: Jobs | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs = jobs
+        self._document = Document()
+        self.whole: Content | None = None
+        self.shown: Content | None = None
+        self.arrangement = Arrangement()
+        self.shows_everything = False
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything may be hidden now."""
+        return self.arrangement.hides and not self.shows_everything
+
+    def open(self, document: Document, prepared: Content | None = None) -> None:
+        """Show another project, everything of it in tree order, as a job has laid it out already or anew."""
+        self.arrangement = Arrangement()
+        self.shows_everything = False
+        if prepared is not None and prepared.document is document:
+            self._document = document
+            self._take((prepared, prepared))
+        else:
+            self._arrange(document)
+
+    def follow(self, changed: Changed) -> None:
+        """Show what an edit left."""
+        whole, shown, keys = self.whole, self.shown, changed.blocks
+        if whole is None or shown is None or keys is None or not changed.same_trees:
+            self._arrange(changed.after)
+            return
+        if self.hides and needs_arranging(shown, changed.after, keys):
+            self._arrange(changed.after)
+            return
+        self._document = changed.after
+        self.whole = content_after(whole, changed.after, keys)
+        self.shown = self.whole if shown is whole else content_after(shown, changed.after, keys)
+        self.edited.emit()
+
+    def filter(self, side: Side, passing: FilterResult | None) -> None:
+        """Show only what passes the filter of one tree; ``None`` for everything."""
+        name = "columns" if side is Side.EXTRACTION else "rows"
+        self._rearrange(replace(self.arrangement, **{name: passing}))
+
+    def order(self, order: Order) -> None:
+        """Sort columns and rows in another way."""
+        self._rearrange(replace(self.arrangement, order=order), keeps_open=True)
+
+    def show_relevant(self, is_relevant_only: bool) -> None:
+        """Hide what has no element, or show it again."""
+        self._rearrange(replace(self.arrangement, is_relevant_only=is_relevant_only))
+
+    def switch_everything(self) -> None:
+        """Show everything; once more, hide again what was hidden; with nothing to hide, hide what has no element."""
+        if not self.arrangement.hides:
+            self.show_relevant(is_relevant_only=True)
+            return
+        self.shows_everything = not self.shows_everything
+        self._arrange(self._document)
+
+    def _rearrange(self, arrangement: Arrangement, keeps_open: bool = False) -> None:
+        self.shows_everything = self.shows_everything and keeps_open
+        self.arrangement = arrangement
+        self._arrange(self._document)
+
+    def _arrange(self, document: Document) -> None:
+        self._document = document
+        now = self.arrangement
+        plain = Arrangement(order=now.order)
+        asked = now if self.hides else plain
+        before = self.whole
+
+        def work(watch: Watch) -> tuple[Content, Content]:
+            is_known = before is not None and before.document is document and before.arrangement.order is now.order
+            whole = before if is_known and before is not None else arranged(document, plain, watch)
+            return whole, arranged(document, asked, watch) if asked.hides else whole
+
+        if self._jobs is None or document.matrix.ones < _AT_ONCE or asked.is_plain:
+            self._take(work(UNWATCHED))
+            return
+
+        def done(outcome: Outcome[tuple[Content, Content]]) -> None:
+            if outcome.value is not None and self._document is document and self.arrangement is now:
+                self._take(outcome.value)
+
+        self._jobs.start("Arranging the matrix", work, done)
+
+    def _take(self, planes: tuple[Content, Content]) -> None:
+        self.whole, self.shown = planes
+        self.arranged.emit()

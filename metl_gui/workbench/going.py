@@ -1,0 +1,148 @@
+"""Where ``source path -> target path`` leads, and how it may go on while somebody types it.
+
+A path is a schema or entity name, then ``@`` and a version label if one is meant, then a dot and an attribute's dotted
+path. Without a version the newest one that has the attribute is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Schema, Side
+from metl_gui.errors import EditError
+from metl_gui.workbench.addresses import find_place
+
+ARROW = " -> "
+_ARROWS = re.compile(r"\s*(?:->|→)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A node: a schema or entity, one of its versions, or an attribute of that."""
+
+    schema: int
+    version: int | None = None
+    attribute: int | None = None
+
+
+def find_ends(document: Document, text: str) -> tuple[End | None, End | None]:
+    """Find what ``source -> target`` names; either may be left out, and one alone may be of either tree.
+
+    Raises:
+        EditError: a name is not known; with near names.
+    """
+    source, arrow, target = _parted(text)
+    if arrow:
+        return (
+            _find(document, Side.EXTRACTION, source) if source else None,
+            _find(document, Side.CDM, target) if target else None,
+        )
+    try:
+        return _find(document, Side.EXTRACTION, source), None
+    except EditError as error:
+        try:
+            return None, _find(document, Side.CDM, source)
+        except EditError:
+            raise error from None
+
+
+class Completions:
+    """Proposes how a text may go on, for one document.
+
+    Cost: a pass over the schema names, or over the attributes of one schema, for each letter.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._names: dict[Side, list[tuple[str, str]]] = {}
+
+    def of(self, text: str, limit: int = 12) -> list[str]:
+        """Return whole texts that the given one may become, the likeliest first."""
+        source, arrow, target = _parted(text)
+        side, word = (Side.CDM, target) if arrow else (Side.EXTRACTION, source)
+        kept = f"{source}{ARROW}" if arrow else ""
+        schema = self._named_so_far(side, word)
+        if schema is not None:
+            name, rest = schema
+            paths = _ranked(self._paths(side, name), rest, limit)
+            found = [f"{name.name}.{path}" for path in paths]
+        else:
+            found = _ranked(self._of_side(side), word, limit)
+        return [kept + each for each in found if each != word]
+
+    def _of_side(self, side: Side) -> list[tuple[str, str]]:
+        if side not in self._names:
+            names = (schema.name for schema in self._document.tree(side).schemas())
+            self._names[side] = [(name.lower(), name) for name in names]
+        return self._names[side]
+
+    def _named_so_far(self, side: Side, word: str) -> tuple[Schema, str] | None:
+        """Return the schema whose whole name was typed with a dot behind it, and what follows."""
+        for at in range(len(word) - 1, 0, -1):
+            if word[at] == ".":
+                schema = self._document.tree(side).named(word[:at])
+                if schema is not None:
+                    return schema, word[at + 1 :]
+        return None
+
+    def _paths(self, side: Side, schema: Schema) -> list[tuple[str, str]]:
+        versions = reversed(self._document.tree(side).versions(schema.id))
+        paths = dict.fromkeys(a.path for version in versions for a in version.attributes)
+        return [(path.lower(), path) for path in paths]
+
+
+def _ranked(names: Iterable[tuple[str, str]], word: str, limit: int) -> list[str]:
+    """Return names that hold a word: those that begin with it, then those of which a part does, then the others."""
+    wanted = word.strip().lower()
+    ranks: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for lower, name in names:
+        at = lower.find(wanted)
+        if at == 0:
+            ranks[0].append(name)
+            if len(ranks[0]) >= limit and not wanted:
+                break
+        elif at > 0:
+            ranks[1 if f".{wanted}" in lower or f"_{wanted}" in lower else 2].append(name)
+    return [*ranks[0], *ranks[1], *ranks[2]][:limit]
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    found = _ARROWS.search(text)
+    if found is None:
+        return text.strip(), "", ""
+    return text[: found.start()].strip(), ARROW, text[found.end() :].strip()
+
+
+def _find(document: Document, side: Side, text: str) -> End:
+    for at, letter in enumerate(text):
+        schema = document.tree(side).named(text[:at]) if letter == "@" else None
+        if schema is not None:
+            found = _of_version(document, side, schema, text[at + 1 :])
+            if found is not None:
+                return found
+    schema, path = find_place(document, side, text)
+    if path is None:
+        return End(schema.id)
+    for version in reversed(document.tree(side).versions(schema.id)):
+        attribute = version.at_path(path)
+        if attribute is not None:
+            return End(schema.id, version.id, attribute.id)
+    return End(schema.id)
+
+
+def _of_version(document: Document, side: Side, schema: Schema, text: str) -> End | None:
+    """Return the version, or its attribute, that stands behind ``@``; the longest label that fits is meant."""
+    fitting = [
+        (len(label), version, text[len(label) + 1 :])
+        for version in document.tree(side).versions(schema.id)
+        for label in version.labels
+        if text == label or text.startswith(f"{label}.")
+    ]
+    for _, version, path in sorted(fitting, key=lambda each: -each[0]):
+        attribute = version.at_path(path) if path else None
+        if attribute is not None or not path:
+            return End(schema.id, version.id, attribute.id if attribute is not None else None)
+    return None

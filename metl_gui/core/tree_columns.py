@@ -102,6 +102,11 @@ class BaseColumns:
         return found
 
     @cached_property
+    def newest_positions(self) -> NDArray[np.intp]:
+        """Positions of the attributes of all newest versions."""
+        return self.positions(np.flatnonzero(self.is_newest))
+
+    @cached_property
     def is_key(self) -> Bools:
         """Whether an attribute belongs to the known key of its version; of m."""
         found = np.zeros(len(self.base.id), np.bool_)
@@ -184,8 +189,9 @@ class TreeColumns:
 
 
 def columns_of(tree: Tree) -> TreeColumns:
-    """Make the columns of a tree; cheap until they are asked."""
-    return _joined(BaseColumns(tree.base), tree)
+    """Return the columns of a tree, those of its base made once; cheap until they are asked."""
+    columns = tree.base.__dict__.setdefault("_columns", BaseColumns(tree.base))
+    return _joined(columns, tree)
 
 
 def type_words(facts: TypeFacts) -> str:

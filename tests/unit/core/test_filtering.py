@@ -173,7 +173,7 @@ def test_columns_after_an_edit_are_those_of_the_edited_tree() -> None:
     before = some_document(7).merged()
     after = edited(before)
     columns = columns_of(before.extraction).after(after.extraction)
-    assert columns.parts[0].columns is not columns_of(before.extraction).parts[0].columns
+    assert columns.parts[0].columns is columns_of(before.extraction).parts[0].columns
     filtering = found_by(columns, parse("changed:type"), counted(Side.EXTRACTION, after))
     assert passing(after, Side.EXTRACTION, filtering) == one_by_one(after, Side.EXTRACTION, parse("changed:type"))
 

@@ -75,6 +75,10 @@ class AttributeList(QListView):
         inside = self.viewport().mapFromGlobal(at)
         return self.rows.row_at(self.indexAt(inside)) if self.viewport().rect().contains(inside) else None
 
+    def dress(self) -> None:
+        """Lay the rows out at the scale of now."""
+        self.doItemsLayout()
+
     def abandon(self) -> bool:
         """Stop drawing a line; tell whether one was drawn."""
         pulled, self._pulls, self._pressed = self._pulls, False, None

@@ -146,7 +146,8 @@ class Canvas(QWidget):
         words = QFontMetricsF(font).elidedText(words, Qt.TextElideMode.ElideMiddle, max(room, 20.0))
         width = themes.text_width(words, font) + 8
         left = inner + 2 if stub.is_left else inner - 2 - width
-        box = QRectF(left, stub.y - 9, width, 18)
+        high = themes.px(18)
+        box = QRectF(left, stub.y - high / 2, width, high)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.panel)
         painter.drawRect(box)
@@ -237,4 +238,4 @@ def _paint_label(painter: QPainter, at: QPointF, words: str, kind: str, most: fl
         metrics = QFontMetricsF(themes.scaled(0.85, bold=True))
         words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, most - 18)
         width = most
-    paint_pill(painter, QRectF(at.x() - width / 2, at.y() - 10, width, 20), words, kind)
+    paint_pill(painter, QRectF(at.x() - width / 2, at.y() - themes.px(10), width, themes.px(20)), words, kind)

@@ -32,7 +32,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Every row is as high as the lines reckon with."""
-        return QSize(120, ROW_PX)
+        return QSize(120, themes.px(ROW_PX))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -45,12 +45,13 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         box = QRectF(option.rect).adjusted(0.5, _GAP, -0.5, -_GAP)
         _paint_ground(painter, box, row, option)
-        mark = QRectF(box.left() + 9, box.center().y() - 4.5, 9, 9)
+        size = themes.px(9)
+        mark = QRectF(box.left() + size, box.center().y() - size / 2, size, size)
         paint_mark(painter, mark, mark_of(row, model.status), themes.current())
         if row.type_differs:
             paint_cross(painter, mark, themes.current())
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        _paint_words(painter, box.adjusted(26, 0, -8, 0), row, self._side, is_selected)
+        _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, self._side, is_selected)
         painter.restore()
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from metl_gui.core.blocks import Element
 
 ROW_PX = 26
+"""Height of a row at scale 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +23,18 @@ class Sight:
         place: row of each attribute that the list shows, by id.
         top: how far it is scrolled.
         height: of its visible part.
+        row: height of a row.
     """
 
     place: Mapping[int, int]
     top: float
     height: float
+    row: float = ROW_PX
 
     def y(self, attribute_id: int) -> float | None:
         """Middle of an attribute's row, wherever that is; ``None`` when a filter hides it."""
         row = self.place.get(attribute_id)
-        return None if row is None else row * ROW_PX + ROW_PX / 2 - self.top
+        return None if row is None else (row + 0.5) * self.row - self.top
 
     def has_in_sight(self, y: float | None) -> bool:
         """Whether the middle of a row at this height can be seen."""

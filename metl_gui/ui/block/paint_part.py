@@ -11,10 +11,10 @@ from metl_gui.core.super_block import Fate, SuperBlock, SuperCell, SuperPart
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import paint_pill, pill_width
 
-HEAD_PX = 24.0
+HEAD_PX = 24
 PAD_PX = 6.0
-_SMALLEST_PX, _LARGEST_PX = 2.0, 18.0
-_LEAST_WIDTH, _MOST_WIDTH = 104.0, 240.0
+_SMALLEST_PX, _LARGEST_PX = 2.0, 18
+_LEAST_WIDTH, _MOST_WIDTH = 104, 240
 _LEAST_HEIGHT = 60.0
 _KINDS = {Step.LARGER: "good", Step.SMALLER: "review", Step.EMPTIED: "bad", Step.OTHER: "accent"}
 
@@ -39,10 +39,10 @@ def part_width(block: SuperBlock, height: float, room: float) -> float:
         height: of a matrix.
         room: width for all of them; matrices become smaller when all can be seen then.
     """
-    least = max((_LEAST_WIDTH, *(_head_width(part) for part in block.parts)))
-    wish = block.columns * _cell_px(block, height, _MOST_WIDTH) + 2 * PAD_PX
+    least = max((themes.px(_LEAST_WIDTH), *(_head_width(part) for part in block.parts)))
+    wish = block.columns * _cell_px(block, height, themes.px(_MOST_WIDTH)) + 2 * PAD_PX
     each = room / max(len(block.parts), 1)
-    return min(max(min(wish, each) if each >= least else wish, least), _MOST_WIDTH)
+    return min(max(min(wish, each) if each >= least else wish, least), themes.px(_MOST_WIDTH))
 
 
 def part_height(block: SuperBlock, height: float, width: float) -> float:
@@ -52,7 +52,7 @@ def part_height(block: SuperBlock, height: float, width: float) -> float:
 
 def _cell_px(block: SuperBlock, height: float, width: float) -> float:
     rows, columns = max(block.rows, 1), max(block.columns, 1)
-    return min((height - 2 * PAD_PX) / rows, (width - 2 * PAD_PX) / columns, _LARGEST_PX)
+    return min((height - 2 * PAD_PX) / rows, (width - 2 * PAD_PX) / columns, themes.px(_LARGEST_PX))
 
 
 def paint_part(
@@ -69,8 +69,9 @@ def paint_part(
     """
     theme = themes.current()
     is_current, has_focus, is_hovered = states
-    frame = QRectF(box.left(), box.top() + HEAD_PX, box.width(), box.height() - HEAD_PX)
-    _paint_head(painter, QRectF(box.left(), box.top(), box.width(), HEAD_PX - 2), part, is_current)
+    head = themes.px(HEAD_PX)
+    frame = QRectF(box.left(), box.top() + head, box.width(), box.height() - head)
+    _paint_head(painter, QRectF(box.left(), box.top(), box.width(), head - 2), part, is_current)
     waits = part.status is Status.NEEDS_REVIEW
     outline, width = theme.review_outline if waits else (theme.line, 1.0)
     if is_current or is_hovered or has_focus:

@@ -11,9 +11,9 @@ from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.pill import paint_pill, pill_width
 
-_ROW = 26.0
-_BOX = 22.0
-_WIDEST = 300.0
+_ROW_PX = 26
+_BOX_PX = 22
+_WIDEST_PX = 300
 
 
 class BlockLines(QWidget):
@@ -51,7 +51,7 @@ class BlockLines(QWidget):
     def sizeHint(self) -> QSize:
         """As high as the longer list."""
         rows = max(len(self.picture.left), len(self.picture.right), 1)
-        return QSize(420, round(rows * _ROW + 12))
+        return QSize(420, round(rows * themes.px(_ROW_PX) + 12))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint lists and lines."""
@@ -80,14 +80,14 @@ class BlockLines(QWidget):
         return super().event(event)
 
     def _width(self) -> float:
-        return min(_WIDEST, (self.width() - 24) * 0.36)
+        return min(themes.px(_WIDEST_PX), (self.width() - 24) * 0.36)
 
     def _box(self, at: int, is_left: bool) -> QRectF:
         left = 8.0 if is_left else self.width() - 8.0 - self._width()
-        return QRectF(left, 6 + at * _ROW, self._width(), _BOX)
+        return QRectF(left, 6 + at * themes.px(_ROW_PX), self._width(), themes.px(_BOX_PX))
 
     def _entry_at(self, place: QPointF) -> tuple[bool, Entry] | None:
-        at = int((place.y() - 6) // _ROW)
+        at = int((place.y() - 6) // themes.px(_ROW_PX))
         for is_left, entries in ((True, self.picture.left), (False, self.picture.right)):
             if 0 <= at < len(entries) and self._box(at, is_left).contains(place):
                 return is_left, entries[at]

@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, arranged
 from metl_gui.core.blocks import Element, Status
 from metl_gui.core.nodes import Side
+from metl_gui.ui import theme as themes
 from metl_gui.ui.block.attribute_list import AttributeList
 from metl_gui.ui.block.canvas import Canvas, Drawn, Rubber
-from metl_gui.ui.block.geometry import Link, Sight, Stub
+from metl_gui.ui.block.geometry import ROW_PX, Link, Sight, Stub
 
 _EDGE_PX = 20
 
@@ -142,7 +143,7 @@ class TwoLists(QWidget):
 
     def _sights(self) -> tuple[Sight, Sight]:
         left, right = (
-            Sight(view.rows.place, view.verticalScrollBar().value(), view.viewport().height())
+            Sight(view.rows.place, view.verticalScrollBar().value(), view.viewport().height(), themes.px(ROW_PX))
             for view in (self.left, self.right)
         )
         return left, right

@@ -15,7 +15,7 @@ from metl_gui.ui.block.sketch import scrolled
 _GAP = 12.0
 _LEAST_HEIGHT = 96
 _LEGEND_PX = 22
-_HIGHEST_PX = 300.0
+_HIGHEST_PX = 300
 
 
 class VersionStrip(QWidget):
@@ -74,11 +74,15 @@ class _Parts(QWidget):
         self.at = next((at for at, part in enumerate(block.parts) if part.key == current), 0)
         self._fit()
 
+    def dress(self) -> None:
+        """Take the sizes of the scale."""
+        self._fit()
+
     def box(self, at: int) -> QRectF:
         """Return the room of one version."""
         width = self._part_width()
-        height = part_height(self.block, self._height() - HEAD_PX, width)
-        return QRectF(4 + at * (width + _GAP), 0, width, height + HEAD_PX)
+        height = part_height(self.block, self._height() - themes.px(HEAD_PX), width)
+        return QRectF(4 + at * (width + _GAP), 0, width, height + themes.px(HEAD_PX))
 
     def sizeHint(self) -> QSize:
         """As wide as all versions."""
@@ -167,12 +171,12 @@ class _Parts(QWidget):
         return next((at for at in range(len(self.block.parts)) if self.box(at).contains(place)), None)
 
     def _height(self) -> float:
-        return min(float(self.height()), _HIGHEST_PX)
+        return float(min(self.height(), themes.px(_HIGHEST_PX)))
 
     def _part_width(self) -> float:
         area = self.parentWidget()
         room = area.width() - 8 if area is not None else self.width()
-        return part_width(self.block, self._height() - HEAD_PX, room - (len(self.block.parts) - 1) * _GAP)
+        return part_width(self.block, self._height() - themes.px(HEAD_PX), room - (len(self.block.parts) - 1) * _GAP)
 
     def _fit(self) -> None:
         wide = self.sizeHint().width()
@@ -187,7 +191,11 @@ class _Legend(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFixedHeight(_LEGEND_PX)
+        self.dress()
+
+    def dress(self) -> None:
+        """Be as high as a line of words."""
+        self.setFixedHeight(themes.px(_LEGEND_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint each mark with its words, as many as fit."""

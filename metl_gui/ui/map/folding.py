@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QPushButton
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.trees.panel import TreePanel
 
@@ -58,7 +59,7 @@ class Folding(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fold where the page becomes narrow, and unfold what was folded so when there is room again."""
         if event.type() is QEvent.Type.Resize and self._page.isVisible():
-            is_narrow = self._page.width() < NARROW_PX
+            is_narrow = self._page.width() < themes.px(NARROW_PX)
             if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
                 self._was_narrow = is_narrow
                 self._follow_width(is_narrow)

@@ -37,8 +37,8 @@ class RowDelegate(QStyledItemDelegate):
         self.below: QPersistentModelIndex | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Every row is 24 px high."""
-        return QSize(120, ROW_PX)
+        """Every row is equally high."""
+        return QSize(120, themes.px(ROW_PX))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -58,8 +58,9 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawRect(box.adjusted(1, 1, -1, -1))
         left = box.left() + 4
         if facts.mark is not None:
-            paint_mark(painter, QRectF(left + 2, box.center().y() - 4, 8.5, 8.5), facts.mark, theme)
-            left += 18
+            size = 8.5 * themes.scale()
+            paint_mark(painter, QRectF(left + 2, box.center().y() - size / 2, size, size), facts.mark, theme)
+            left += themes.px(18)
         _paint_words(painter, QRectF(left, box.top(), box.right() - left - 10, box.height()), facts, is_selected)
         painter.restore()
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit,
 
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
+from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import note_of_place
 from metl_gui.ui.selection import Place, Selected, Selection
@@ -104,7 +105,12 @@ class TreePanel(Surface):
         """Leave only a strip of the panel, or show it again."""
         self.strip.setVisible(is_folded)
         self._body.setVisible(not is_folded)
-        self.setFixedWidth(STRIP_PX) if is_folded else self._let_grow()
+        self.setFixedWidth(themes.px(STRIP_PX)) if is_folded else self._let_grow()
+
+    def dress(self) -> None:
+        """Take the sizes of the scale."""
+        if self.is_folded:
+            self.fold(True)
 
     def _let_grow(self) -> None:
         self.setMinimumWidth(0)

@@ -38,7 +38,7 @@ class Strip(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Narrow."""
-        return QSize(STRIP_PX, 200)
+        return QSize(themes.px(STRIP_PX), 200)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint an arrow, and the words from top to bottom."""

@@ -37,6 +37,7 @@ from metl_gui.ui.trees.drag_picture import drag_picture
 from metl_gui.ui.trees.model import TreeModel
 
 _OPEN_AFTER_MS = 600
+_INDENT_PX = 14
 _EDGE_PX = 22
 
 
@@ -74,12 +75,17 @@ class TreeView(QTreeView):
         self.setAccessibleName(name)
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
-        self.setIndentation(14)
+        self.setIndentation(themes.px(_INDENT_PX))
         self.setMouseTracking(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAcceptDrops(True)
+
+    def dress(self) -> None:
+        """Take the sizes of the scale."""
+        self.setIndentation(themes.px(_INDENT_PX))
+        self.doItemsLayout()
 
     def chosen(self) -> tuple[Place, ...]:
         """Return the chosen nodes, from top to bottom."""

@@ -14,7 +14,7 @@ _MOST_NOTCHES = 400
 
 def notches(axis: Axis, place: float, scale: float, pixels: float) -> list[float]:
     """Return where on the screen something is left out; none where notches would stand closer than they are wide."""
-    if not getattr(axis, "is_partial", False):
+    if not axis.is_partial:
         return []
     runs = axis.hidden_within(place, place + pixels / scale)
     if len(runs) > _MOST_NOTCHES:

@@ -1,0 +1,270 @@
+"""What is painted of the plane: colours at known places of every level in both themes, and what the legend explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtTest import QTest
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.document import Document
+from metl_gui.ui import theme as themes
+from metl_gui.ui.contrast import contrast, luminance
+from metl_gui.ui.matrix import tinting
+from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.camera import Camera
+from metl_gui.ui.matrix.changes import changes_within
+from metl_gui.ui.matrix.content import Content, content_of
+from metl_gui.ui.matrix.legend import paint_legend
+from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.paint_counts import zero_of
+from metl_gui.ui.matrix.pixels import PixelLine, palette, plates
+from metl_gui.ui.matrix.pyramid import Tile
+from metl_gui.ui.matrix.spans import ItemSpans
+from metl_gui.ui.matrix.tiles import paint_plane
+from metl_gui.ui.matrix.tinting import Overlay, Tinting
+from metl_gui.ui.window import Window
+from tests.qt.random_documents import some_document
+
+SIZE = (1400, 800)
+CELLS, VERSIONS, SCHEMAS = Camera(-0.4, -0.4, 27, 25), Camera(-4, -4, 3, 3), Camera(-8, -8, 1, 3)
+DOCUMENT = some_document()
+CONTENT = content_of(DOCUMENT)
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request: pytest.FixtureRequest) -> themes.Theme:
+    request.getfixturevalue("dressed")
+    return themes.load(request.param)
+
+
+def painted(look: Look) -> tuple[QImage, frozenset[Sign]]:
+    """Paint a plane and return the picture with the signs that were used."""
+    image = QImage(round(look.size[0] * look.ratio), round(look.size[1] * look.ratio), QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(look.ratio)
+    image.fill(look.theme.panel)
+    painter = QPainter(image)
+    signs = paint_plane(painter, look)
+    painter.end()
+    return image, signs
+
+
+def at(image: QImage, camera: Camera, x: float, y: float) -> QColor:
+    """Return the colour at a place of the plane."""
+    px, py = camera.on_screen(x, y)
+    return image.pixelColor(round(px), round(py))
+
+
+def near(one: QColor, other: QColor, by: int = 6) -> bool:
+    parts = (one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue())
+    return all(abs(a - b) <= by for a, b in parts)
+
+
+def tiles(content: Content, *levels: Level) -> Iterator[tuple[tuple[float, float, float, float], Tile]]:
+    wide, tall = content.columns.spans(levels[0]), content.rows.spans(levels[-1])
+    for tile in content.counts(levels[0], levels[-1]).within(range(len(wide)), range(len(tall))):
+        (left, right), (top, bottom) = wide.stretch(tile.x), tall.stretch(tile.y)
+        yield (left, right, top, bottom), tile
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 50), st.floats(0, 5)), min_size=1, max_size=60),
+    st.floats(0, 100),
+    st.floats(0.05, 30),
+    st.sampled_from([1.0, 1.5, 2.0]),
+)
+def test_every_pixel_of_an_axis_shows_the_item_that_lies_there(
+    parts: list[tuple[float, float]], place: float, scale: float, ratio: float
+) -> None:
+    lengths, gaps = (np.array(column) for column in zip(*parts, strict=True))
+    begin = np.cumsum(lengths + gaps) - lengths
+    spans = ItemSpans(begin, begin + lengths, np.arange(len(parts) + 1))
+    line = PixelLine.of(spans, place, scale, ratio, 300)
+    assert len(line.items) <= 302
+    assert (line.begin[1:] >= line.end[:-1]).all() or (np.diff(line.begin) > 0).all()
+    for pixel in np.flatnonzero(line.of_pixel >= 0).tolist():
+        item = int(line.items[line.of_pixel[pixel]])
+        units = place + (pixel + 0.5) / (scale * ratio)
+        slack = 1.5 / (scale * ratio)
+        assert begin[item] - slack <= units <= begin[item] + lengths[item] + slack
+
+
+def test_a_tile_has_its_colour_inside_rounded_corners_and_the_ground_between_tiles() -> None:
+    spans = ItemSpans(np.array([0.0, 10.0]), np.array([9.0, 19.0]), np.arange(3))
+    line = PixelLine.of(spans, 0, 2, 1, 40)
+    found = plates(line, line, np.array([[1, 2], [2, 1]], np.uint8), 3)
+    colours = [QColor.fromRgba(c) for c in palette(QColor("white"), [QColor("red"), QColor("blue")])]
+    assert colours[found[9, 9]] == QColor("red")
+    assert colours[found[9, 28]] == QColor("blue")
+    assert (found[:, 18] == 0).all()
+    assert found[0, 0] != found[9, 9]
+    assert colours[found[0, 8]] == QColor("red")
+
+
+@pytest.mark.parametrize(("camera", "level"), [(VERSIONS, Level.VERSION), (SCHEMAS, Level.SCHEMA)])
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+def test_the_tint_of_a_tile_is_its_share_and_of_an_empty_one_that_of_zero(
+    theme: themes.Theme, camera: Camera, level: Level, ratio: float
+) -> None:
+    look = Look(CONTENT, camera, SIZE, ratio, theme)
+    assert look.levels == (level, Level.VERSION)
+    image, _ = painted(look)
+    for box, tile in tiles(CONTENT, level, Level.VERSION):
+        place = camera.on_screen(box[0], box[2])
+        colour = image.pixelColor(round((place[0] + 4) * ratio), round((place[1] + 1) * ratio))
+        if not tile.waiting and place[0] < SIZE[0] - 10:
+            assert near(colour, theme.tint(tile.share), 8)
+    known = {(tile.x, tile.y) for _, tile in tiles(CONTENT, level, Level.VERSION)}
+    wide, tall = CONTENT.columns.spans(level), CONTENT.rows.spans(Level.VERSION)
+    x, y = next((x, y) for x in range(9) for y in range(len(tall)) if (x, y) not in known)
+    middle = camera.on_screen(sum(wide.stretch(x)) / 2, sum(tall.stretch(y)) / 2)
+    assert image.pixelColor(round(middle[0] * ratio), round(middle[1] * ratio)) == zero_of(theme)
+
+
+def test_zero_and_the_least_tint_and_the_ground_are_three_colours(theme: themes.Theme) -> None:
+    colours = [theme.panel, zero_of(theme), theme.tint(0.0)]
+    assert len({colour.rgb() for colour in colours}) == 3
+    assert contrast(theme.tint(0.0), theme.panel) > contrast(zero_of(theme), theme.panel) or theme.dark
+
+
+def test_a_tile_in_which_a_block_waits_is_outlined_in_amber(theme: themes.Theme) -> None:
+    image, signs = painted(Look(CONTENT, VERSIONS, SIZE, 1.0, theme))
+    assert Sign.REVIEW in signs
+    box = next(box for box, tile in tiles(CONTENT, Level.VERSION) if tile.waiting)
+    x, y = VERSIONS.on_screen(box[0], (box[2] + box[3]) / 2)
+    assert near(image.pixelColor(round(x), round(y)), theme.review_outline[0], 40)
+
+
+def test_a_mapped_cell_has_a_square_of_the_accent_and_an_empty_one_has_none(theme: themes.Theme) -> None:
+    image, signs = painted(Look(CONTENT, CELLS, SIZE, 1.0, theme))
+    assert Sign.SHARE not in signs
+    elements = CONTENT.elements_within(range(40), range(20))
+    plain = [(x, y) for x, y, mark in elements if not mark & 5]
+    assert plain
+    for column, row in plain:
+        place = CONTENT.columns.begin(column) + 0.5, CONTENT.rows.begin(row) + 0.5
+        assert near(at(image, CELLS, *place), theme.accent)
+    column, row = plain[0]
+    beside = at(image, CELLS, CONTENT.columns.begin(column) + 0.5, CONTENT.rows.begin(row) + 1.5)
+    assert not near(beside, theme.accent, 30)
+
+
+def test_a_block_that_waits_has_an_amber_ground_at_cell_level(theme: themes.Theme) -> None:
+    wide, tall = CONTENT.columns.spans(Level.VERSION), CONTENT.rows.spans(Level.VERSION)
+    blocks = CONTENT.blocks_within(range(len(wide)), range(len(tall)))
+    block = next(b for b in blocks if b.status is Status.NEEDS_REVIEW)
+    camera = Camera(wide.begin(block.x) - 1, tall.begin(block.y) - 1, 27, 25)
+    image, signs = painted(Look(CONTENT, camera, SIZE, 1.0, theme))
+    assert {Sign.REVIEW, Sign.LOST} <= signs
+    inside = camera.on_screen(wide.begin(block.x), tall.begin(block.y))
+    assert near(image.pixelColor(round(inside[0]) + 5, round(inside[1]) + 4), theme.reviewbg, 16)
+
+
+def lineage_pairs(document: Document, version: int, entity: int) -> set[tuple[int, int]]:
+    block = document.matrix.block(version, entity)
+    lineages = {a.id: a.lineage for a in document.extraction.version(version).attributes}
+    return {(lineages[e.p], e.q) for e in block.elements} if block else set()
+
+
+def test_what_changed_is_what_the_version_before_had_not_or_had_more() -> None:
+    wide, tall = CONTENT.columns.spans(Level.VERSION), CONTENT.rows.spans(Level.VERSION)
+    found = changes_within(CONTENT, range(len(wide)), range(len(tall)), Level.VERSION)
+    told = dict(
+        zip(
+            zip(found.x.tolist(), found.y.tolist(), strict=True),
+            zip(found.added.tolist(), found.gone.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    expected = {}
+    for x in range(1, len(wide)):
+        if CONTENT.columns.schema_at(x) != CONTENT.columns.schema_at(x - 1):
+            continue
+        for y in range(len(tall)):
+            entity = CONTENT.rows.version_id(y)
+            now = lineage_pairs(DOCUMENT, CONTENT.columns.version_id(x), entity)
+            before = lineage_pairs(DOCUMENT, CONTENT.columns.version_id(x - 1), entity)
+            if now != before:
+                expected[x, y] = len(now - before), len(before - now)
+    assert told == expected
+    assert expected
+    part = range(5, 9)
+    some = changes_within(CONTENT, part, range(len(tall)), Level.VERSION)
+    assert set(zip(some.x.tolist(), some.y.tolist(), strict=True)) == {key for key in expected if key[0] in part}
+
+
+@pytest.mark.parametrize("overlay", [overlay for overlay in Overlay if overlay is not Overlay.NONE])
+def test_an_overlay_tints_tiles_and_blocks_and_says_its_scale_in_words(theme: themes.Theme, overlay: Overlay) -> None:
+    chosen = Tinting(overlay, 1_700_000_000_000 + 40 * 86_400_000)
+    scale = tinting.scale_of(chosen, theme, CONTENT.people)
+    assert all(step.words for step in scale)
+    allowed = [step.colour for step in scale]
+    plain = Look(CONTENT, VERSIONS, SIZE, 1.0, theme)
+    image, signs = painted(replace(plain, tinting=chosen))
+    assert Sign.SHARE not in signs
+    for box, tile in tiles(CONTENT, Level.VERSION):
+        place = VERSIONS.on_screen(box[0], box[2])
+        if not tile.waiting and tile.elements and place[0] < SIZE[0] - 10:
+            colour = image.pixelColor(round(place[0]) + 4, round(place[1]) + 1)
+            assert any(near(colour, each) for each in allowed)
+
+
+@pytest.mark.parametrize("overlay", [Overlay.AGE, Overlay.COVERAGE])
+def test_the_steps_of_a_ramp_differ_in_lightness_for_eyes_that_see_no_colour(
+    theme: themes.Theme, overlay: Overlay
+) -> None:
+    scale = tinting.scale_of(Tinting(overlay), theme, ("",))[:5]
+    light = [luminance(step.colour) for step in scale]
+    assert light == sorted(light, reverse=not theme.dark)
+    assert len({round(each, 3) for each in light}) == len(light)
+
+
+def test_the_words_of_a_tile_can_be_read_on_every_tint(theme: themes.Theme) -> None:
+    for overlay in Overlay:
+        for step in tinting.scale_of(Tinting(overlay), theme, ("", *"ABCDEFGH")):
+            assert contrast(theme.on_tint(step.colour), step.colour) >= 4.5, (overlay, step.words)
+
+
+def test_ages_are_counted_in_days_to_the_moment_that_was_chosen() -> None:
+    day = 86_400_000
+    chosen = Tinting(Overlay.AGE, 1000 * day)
+    newest = np.array([1000 * day, 998 * day, 980 * day, 800 * day, 1 * day, 0], np.int64)
+    zeros = np.zeros(6, np.int64)
+    told = tinting.Told(zeros, zeros.astype(np.float64), zeros, zeros, newest, zeros)
+    assert tinting.steps_of(chosen, told, ("",)).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("dressed")
+def test_the_legend_explains_what_is_on_the_screen_and_nothing_else() -> None:
+    def shown(signs: frozenset[Sign]) -> QImage:
+        image = QImage(900, 26, QImage.Format.Format_RGB32)
+        image.fill(themes.current().panel)
+        painter = QPainter(image)
+        paint_legend(painter, QRectF(0, 0, 900, 26), themes.current(), signs)
+        painter.end()
+        return image
+
+    empty, one, two = shown(frozenset()), shown(frozenset({Sign.MAPPED})), shown(frozenset({Sign.MAPPED, Sign.LOST}))
+    ink = [np.frombuffer(image.constBits(), np.uint8).reshape(26, -1).std(axis=0) > 0 for image in (empty, one, two)]
+    assert not ink[0].any()
+    assert 0 < ink[1].nonzero()[0].max() < ink[2].nonzero()[0].max()
+
+
+def test_moving_the_pointer_does_not_paint_the_plane_again(window: Window) -> None:
+    matrix = window.map.matrix
+    matrix.fit()
+    window.grab()
+    painted_before = matrix.tiles.painted
+    box = matrix.panes.plane.box()
+    for share in (0.2, 0.4, 0.6):
+        QTest.mouseMove(matrix.viewport(), QPoint(round(box.left() + share * box.width()), round(box.center().y())))
+        matrix.viewport().repaint()
+    assert matrix.pointer.column is not None
+    assert matrix.tiles.painted == painted_before

@@ -139,6 +139,50 @@ def test_a_line_to_a_taken_target_leaves_the_question_to_the_window(editor: Bloc
     assert asked == [Cell(editor.key, Element(id_of(right, "status"), id_of(left, "memo")))]
 
 
+def test_the_question_stands_beside_the_rows_and_replacing_is_one_key(editor: BlockPanel, window: Window) -> None:
+    assert editor.key is not None
+    left, right = editor.lists.left, editor.lists.right
+    pull(left, "settled", right.viewport(), place(right, "currency"))
+    sheet = window.map.sheet
+    assert sheet is not None
+    box = editor.cell_box(editor.key, Element(id_of(right, "currency"), id_of(left, "settled")))
+    assert box is not None
+    assert not sheet.geometry().intersects(box)
+    QTest.keyClick(sheet, Qt.Key.Key_R)
+    found = elements(window, editor.key)
+    assert ("settled", "currency") in found
+    assert ("currency", "currency") not in found
+
+
+def test_leaving_a_taken_target_changes_nothing_and_gives_the_keyboard_back(editor: BlockPanel, window: Window) -> None:
+    state, right = window.project.value.state, editor.lists.right
+    pull(editor.lists.left, "settled", right.viewport(), place(right, "currency"))
+    assert window.map.sheet is not None
+    QTest.keyClick(window.map.sheet, Qt.Key.Key_Escape)
+    assert window.project.value.state == state
+    assert editor.lists.left.hasFocus()
+
+
+def test_the_keys_of_the_window_map_and_unmap_the_two_current_rows(editor: BlockPanel, window: Window) -> None:
+    assert editor.key is not None
+    QTest.mouseClick(editor.lists.right.viewport(), LEFT, pos=place(editor.lists.right, "channel"))
+    QTest.mouseClick(editor.lists.left.viewport(), LEFT, pos=place(editor.lists.left, "settled"))
+    QTest.keyClick(editor.lists.left, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    assert ("settled", "channel") in elements(window, editor.key)
+    QTest.keyClick(editor.lists.left, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    assert ("settled", "channel") not in elements(window, editor.key)
+
+
+def test_alt_and_arrows_go_from_block_to_block_wherever_the_keyboard_is(editor: BlockPanel, window: Window) -> None:
+    first = editor.key
+    window.map.matrix.setFocus()
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    after = editor.key
+    assert after != first
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert editor.key == first
+
+
 def test_the_same_line_drawn_again_changes_nothing(editor: BlockPanel, window: Window) -> None:
     state, right = window.project.value.state, editor.lists.right
     pull(editor.lists.left, "memo", right.viewport(), place(right, "memo"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
@@ -95,6 +95,11 @@ class BlockPanel(Surface):
         """Show suggestions as dashed lines; those of other blocks are not for this panel."""
         self._ghosts = ghosts
         self.refresh()
+
+    def cell_box(self, key: BlockKey, element: Element) -> QRect | None:
+        """Return where an element's rows stand in this panel, ``None`` when they are not in sight."""
+        box = self.lists.room_between(element) if key == self.key and self.lists.isVisible() else None
+        return box.translated(self.lists.mapTo(self, QPoint())) if box is not None else None
 
     def show_versions(self, is_on: bool) -> None:
         """Show the versions side by side, or the two lists."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, arranged
@@ -83,6 +83,16 @@ class TwoLists(QWidget):
         """The element between the two current rows, set or not."""
         left, right = self.left.current, self.right.current
         return Element(right.id, left.id) if left is not None and right is not None else None
+
+    def room_between(self, element: Element) -> QRect | None:
+        """Return the box that both rows of an element and the canvas between them span, ``None`` out of sight."""
+        left, right = self._sights()
+        heights = [y for y in (left.y(element.p), right.y(element.q)) if y is not None and 0 <= y <= self.height()]
+        if len(heights) < 2:
+            return None
+        half = themes.px(ROW_PX) // 2
+        box = self.canvas.geometry()
+        return QRect(box.left(), round(min(heights)) - half, box.width(), round(max(heights) - min(heights)) + 2 * half)
 
     @property
     def is_connecting(self) -> bool:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -26,12 +22,10 @@ from metl_gui.ui.map.folding import Folding
 from metl_gui.ui.map.going import Going
 from metl_gui.ui.map.mapper import Mapper, Question, Said
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.chosen import lies_within
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.dropping import Landing
 from metl_gui.ui.matrix.hits import Cell, position_range
-from metl_gui.ui.matrix.places import PlanePlace
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version, still_there
 from metl_gui.ui.settings import ViewSettings
@@ -103,22 +97,6 @@ class MapPage(QMainWindow):
         self.block_dock.show()
         self.block_dock.raise_()
         self.block.take_focus()
-
-    def seen(self) -> dict[str, Any]:
-        """Return how the project is looked at, for the view settings."""
-        place = self.matrix.place()
-        order = self.planes.arrangement.order.value
-        return {"order": order, **({"place": place.as_json()} if place is not None else {})}
-
-    def see_again(self, seen: Mapping[str, Any]) -> None:
-        """Look at the project as it was looked at before; what does not fit any more is passed over."""
-        order = seen.get("order")
-        if order in list(Order) and order != self.planes.arrangement.order:
-            self.planes.order(Order(order))
-        place = PlanePlace.of_json(seen.get("place"))
-        if place is not None:
-            chosen = still_there(self._project.value, place.selected)
-            self.matrix.go_to_place(replace(place, selected=chosen))
 
     @property
     def sheet(self) -> ConflictSheet | None:
@@ -207,7 +185,7 @@ class MapPage(QMainWindow):
     def _picked(self, selected: Selected) -> None:
         self._is_picking = True  # what was picked on the plane is in sight: it must not move under the pointer
         try:
-            self._selection.choose(selected)
+            self._selection.choose(still_there(self._project.value, selected))
         finally:
             self._is_picking = False
 
@@ -262,7 +240,8 @@ class MapPage(QMainWindow):
         if over not in self._sheets:
             self._sheets[over] = ConflictSheet(over)
         conflict = question.conflict
-        near = self.matrix.cell_box(conflict.key, conflict.wanted) if over is self.matrix else None
+        box_of = self.matrix.cell_box if over is self.matrix else self.block.cell_box
+        near = box_of(conflict.key, conflict.wanted)
         self._sheets[over].ask(self._project.value, conflict, near, question.answered)
 
     def _leave_sheets(self) -> None:

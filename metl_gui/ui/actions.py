@@ -147,7 +147,7 @@ TABLE = (
     ActionRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
     ActionRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),
     ActionRow("redo", "Edit", "Redo", "Ctrl+Shift+Z", lambda w: w.project.redo(), can_redo, says=_titled("Redo", 1)),
-    ActionRow("find", "Edit", "Filter the trees", "Ctrl+F", lambda w: w.find_in_trees()),
+    ActionRow("find", "Edit", "Search everywhere", "Ctrl+F", lambda w: w.find_everywhere()),
     ActionRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     ActionRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),

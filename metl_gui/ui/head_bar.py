@@ -19,13 +19,11 @@ class HeadBar(QWidget):
     Signals:
         page_wanted: number of a page.
         undo_wanted, run_wanted: a button was pressed.
-        searched: the text of the search box.
     """
 
     page_wanted = Signal(object)
     undo_wanted = Signal()
     run_wanted = Signal()
-    searched = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,8 +33,8 @@ class HeadBar(QWidget):
         self._group = QButtonGroup(self)
         self.undo = KeyButton("↶  Nothing to undo")
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Filter schemas, attributes and entities     Ctrl+F")
-        self.search.setAccessibleName("Filter both trees")
+        self.search.setPlaceholderText("Search everywhere     Ctrl+F")
+        self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(160)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -48,7 +46,6 @@ class HeadBar(QWidget):
         self.dress()
         self.undo.clicked.connect(self.undo_wanted)
         self.run.clicked.connect(self.run_wanted)
-        self.search.textChanged.connect(self._tell_search)
         self._group.idClicked.connect(self._tell_page)
 
     def show_page(self, number: int) -> None:
@@ -84,9 +81,6 @@ class HeadBar(QWidget):
         self.setFixedHeight(themes.px(46))
         self.search.setMaximumWidth(themes.px(380))
         self.show_spark(self._spark_words)
-
-    def _tell_search(self, text: str) -> None:
-        self.searched.emit(text)
 
     def _tell_page(self, number: int) -> None:
         self.page_wanted.emit(number)

@@ -26,6 +26,7 @@ from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
+from metl_gui.ui.search.everywhere import Everywhere
 from metl_gui.ui.selection import Selected, Selection, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
@@ -94,6 +95,7 @@ class Window(QMainWindow):
         self._beat = QTimer(self)
         self._beat.setInterval(_BEAT_MS)
         self._build()
+        self.everywhere = Everywhere(self, self.head.search)
         self._connect()
         self._no_project()
         self._restore()
@@ -164,7 +166,6 @@ class Window(QMainWindow):
         self.head.page_wanted.connect(self.show_page)
         self.head.undo_wanted.connect(self.project.undo)
         self.head.run_wanted.connect(self.run)
-        self.head.searched.connect(self._search)
         self.spark.said.connect(self.head.show_spark)
         self.spark.busy.connect(self._show_busy)
         self.jobs.changed.connect(self.status.show_job)
@@ -331,16 +332,10 @@ class Window(QMainWindow):
         self.show_page(0)
         return self.lists
 
-    def find_in_trees(self) -> None:
-        """Go to the box that filters both trees."""
-        self.show_page(0)
+    def find_everywhere(self) -> None:
+        """Go to the box that searches everywhere."""
         self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.head.search.selectAll()
-
-    def _search(self, text: str) -> None:
-        self.show_page(0)
-        self.map.sources.box.setText(text)
-        self.map.targets.box.setText(text)
 
 
 def open_path(window: Window, path: Path, source: str = "") -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from metl_gui.core.nodes import Side
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.conditions import Condition, has_project
@@ -19,7 +21,28 @@ def _chosen_in(side: Side) -> Condition:
     return holds
 
 
+def _filter_tree(window: Window, side: Side) -> None:
+    window.show_page(0)
+    panel = window.map.sources if side is Side.EXTRACTION else window.map.targets
+    panel.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    panel.box.selectAll()
+
+
 ROWS = (
+    ActionRow(
+        "filter_sources",
+        "Edit",
+        "Filter the extraction tree",
+        "Ctrl+Shift+F",
+        lambda window: _filter_tree(window, Side.EXTRACTION),
+    ),
+    ActionRow(
+        "filter_targets",
+        "Edit",
+        "Filter the canonical model tree",
+        "Ctrl+Alt+F",
+        lambda window: _filter_tree(window, Side.CDM),
+    ),
     ActionRow(
         "mapping_list",
         "View",

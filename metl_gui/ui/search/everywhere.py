@@ -1,0 +1,214 @@
+"""Search everywhere: the box in the head bar, and below it what was found while somebody types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout
+
+from metl_gui.core.nodes import Side
+from metl_gui.core.query import Kind, parse
+from metl_gui.ui import theme as themes
+from metl_gui.ui.palette.entries import entries_of
+from metl_gui.ui.search.hit_list import ROW_PX, HitDelegate, HitModel
+from metl_gui.ui.search.hits import Grounds, Hit, hits
+from metl_gui.ui.selection import Selected, still_there
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_DELAY_MS = 30
+_WIDTH_PX = 680
+_MOST_ROWS = 24
+
+
+class Everywhere(QFrame):
+    """The list below the search box; it never takes the focus.
+
+    Args:
+        window: what is searched; its head bar has the box.
+        box: where people type.
+    """
+
+    def __init__(self, window: Window, box: QLineEdit) -> None:
+        super().__init__(window)
+        self.setProperty("surface", "card")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._window = window
+        self._box = box
+        self._grounds: Grounds | None = None
+        self.model = HitModel(self)
+        self.view = QListView()
+        self.delegate = HitDelegate(self.view)
+        self.note = QLabel("Nothing has these words.")
+        self.note.setProperty("kind", "dim")
+        self.note.setContentsMargins(12, 6, 12, 6)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        self._build()
+        self.hide()
+        box.installEventFilter(self)
+        window.installEventFilter(self)
+        box.textEdited.connect(self._wait)
+        box.textChanged.connect(self._cleared)
+        self._timer.timeout.connect(self._find)
+        self.view.clicked.connect(self._clicked)
+        window.project.opened.connect(self._forget)
+        window.project.changed.connect(self._forget)
+
+    def find_now(self, text: str) -> list[Hit]:
+        """Search without waiting for more letters, and show what is found."""
+        self._timer.stop()
+        if self._grounds is None:
+            self._grounds = self._read()
+        found = hits(self._grounds, text)
+        self.delegate.words = parse(text).values(Kind.WORD)
+        self.model.show_hits(found)
+        self.view.setVisible(bool(found))
+        self.note.setVisible(not found)
+        self._stand_on(0, 1)
+        self.setVisible(bool(self.delegate.words))
+        self._place()
+        return found
+
+    @property
+    def current(self) -> Hit | None:
+        """The line that Enter takes."""
+        return self.model.hit(self.view.currentIndex())
+
+    # what people do
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys that move in the list while the focus stays in the box."""
+        if watched is self._window and event.type() is QEvent.Type.Resize:
+            self._place()
+        if watched is self._box:
+            if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+                return self._pressed(event.key())
+            if event.type() is QEvent.Type.FocusOut:
+                self.hide()
+        return super().eventFilter(watched, event)
+
+    def take(self, hit: Hit) -> None:
+        """Go to what was found, or do it."""
+        self.hide()
+        self._box.clear()
+        if hit.does is not None:
+            QTimer.singleShot(0, hit.does)
+            return
+        if hit.filters is not None:
+            panel = self._window.map.sources if hit.filters is Side.EXTRACTION else self._window.map.targets
+            text = " ".join(self.delegate.words)
+            self._window.show_page(0)
+            panel.filter_now(text)
+            panel.box.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        self._window.show_page(hit.page)
+        if hit.selected is not None:
+            self._window.selection.choose(self._whole(hit.selected))
+
+    def _pressed(self, key: int) -> bool:
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            if not self.isVisible() and self._box.text():
+                self.find_now(self._box.text())
+            else:
+                step = 1 if key == Qt.Key.Key_Down else -1
+                self._stand_on(self.view.currentIndex().row() + step, step)
+            return True
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self._timer.isActive() or not self.isVisible():
+                self.find_now(self._box.text())
+            if self.current is not None:
+                self.take(self.current)
+            return True
+        if key == Qt.Key.Key_Escape:
+            self._leave()
+            return True
+        return False
+
+    def _leave(self) -> None:
+        """Close the list; without a list leave the box."""
+        if self.isVisible():
+            self.hide()
+            return
+        self._box.clear()
+        self._window.show_page(self._window.stack.currentIndex())
+
+    def _whole(self, selected: Selected) -> Selected:
+        """Keep what is chosen on the other side, where nothing was found there."""
+        current = self._window.selection.current
+        for side in Side:
+            if selected.on(side) is None:
+                selected = selected.with_place(side, current.on(side))
+        return still_there(self._window.project.value, selected)
+
+    # what is shown
+
+    def _build(self) -> None:
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(self.delegate)
+        self.view.setUniformItemSizes(True)
+        self.view.setAccessibleName("Found everywhere")
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setMouseTracking(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 4, 1, 4)
+        layout.setSpacing(0)
+        layout.addWidget(self.note)
+        layout.addWidget(self.view)
+
+    def _place(self) -> None:
+        """Stand below the box, inside the window."""
+        if not self.isVisible():
+            return
+        rows = min(max(1, self.model.rowCount()), _MOST_ROWS)
+        below = self._box.mapTo(self._window, QPoint(0, self._box.height() + 4))
+        width = min(themes.px(_WIDTH_PX), self._window.width() - 16)
+        height = min(rows * themes.px(ROW_PX) + 12, self._window.height() - below.y() - 8)
+        middle = below.x() + self._box.width() // 2
+        left = max(8, min(middle - width // 2, self._window.width() - width - 8))
+        self.setGeometry(left, below.y(), width, height)
+        self.raise_()
+
+    def _stand_on(self, row: int, step: int) -> None:
+        """Stand on the next line from a row on, over headings."""
+        while 0 <= row < self.model.rowCount():
+            index = self.model.index(row, 0)
+            hit = self.model.hit(index)
+            if hit is not None:
+                self.view.setCurrentIndex(index)
+                if row == 1:
+                    self.view.scrollToTop()
+                words = f"{hit.words}, {hit.where}, {hit.group}"
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._box, words))
+                return
+            row += step
+
+    def _read(self) -> Grounds:
+        project = self._window.project
+        return Grounds(project.value, project.comments(), project.review_items(), entries_of(self._window))
+
+    def _forget(self, _what: object) -> None:
+        self._grounds = None
+
+    def _wait(self, _text: str) -> None:
+        self._timer.start()
+
+    def _cleared(self, text: str) -> None:
+        if not text:
+            self._timer.stop()
+            self.hide()
+
+    def _find(self) -> None:
+        if QApplication.focusWidget() is self._box:
+            self._grounds = None if not self.isVisible() else self._grounds
+            self.find_now(self._box.text())
+
+    def _clicked(self, index: QModelIndex) -> None:
+        hit = self.model.hit(index)
+        if hit is not None:
+            self.take(hit)

@@ -16,7 +16,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.nodes import Schema, Side, Version
-from metl_gui.core.suggest.block import suggest_block
+from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.refusal import Refusal, Refusals
 from metl_gui.workbench.addresses import (
@@ -115,7 +115,7 @@ def suggest(
 
 
 def suggest_in(document: Document, key: BlockKey, refusals: Refusals, share: float = 1.0) -> Iterator[Suggestion]:
-    """Yield the suggestions of one block, best first; none for a block that was retired.
+    """Yield the suggestions of one block, best first.
 
     Args:
         document: the state.
@@ -123,15 +123,27 @@ def suggest_in(document: Document, key: BlockKey, refusals: Refusals, share: flo
         refusals: what people refused.
         share: how likely the schema feeds the entity at all.
     """
-    block = document.matrix.block(*key) or Block(*key)
-    if block.status is Status.RETIRED:
-        return
-    name = known_block_name(document, key)
-    for each in suggest_block(document, key, refusals):
-        score = round(each.score * share, 3)
-        if score >= _LEAST_SCORE:
-            names = element_name(document, block, each.element)
-            yield Suggestion(key, each.element, name, names, score, each.reason, each.is_best)
+    found = suggestions_of(document, key, suggest_block(document, key, refusals), share)
+    yield from (each for each in found if each.score >= _LEAST_SCORE)
+
+
+def suggestions_of(
+    document: Document, key: BlockKey, candidates: Iterable[Candidate], share: float = 1.0
+) -> tuple[Suggestion, ...]:
+    """Name candidates of a block."""
+    block, name = document.matrix.block(*key) or Block(*key), known_block_name(document, key)
+    return tuple(
+        Suggestion(
+            key,
+            each.element,
+            name,
+            element_name(document, block, each.element),
+            round(each.score * share, 3),
+            each.reason,
+            each.is_best,
+        )
+        for each in candidates
+    )
 
 
 def accept_best(workbench: Workbench, found: Suggestions, least: float, door: Door = Door.COMMAND) -> Suggestions:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.suggest.evidence import LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
@@ -53,7 +53,7 @@ def suggest_block(
     refusals: Refusals = NONE_REFUSED,
     values: Mapping[Element, float] | None = None,
 ) -> tuple[Candidate, ...]:
-    """Rank what a block may want beside what it has: free rows and columns only, nothing refused.
+    """Rank what a block may want beside what it has: free rows and columns only, nothing refused, nothing once retired.
 
     Args:
         document: the state.
@@ -68,7 +68,7 @@ def suggest_block(
     taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
     sources = [a for a in version.attributes if a.id not in taken_p]
     targets = [a for a in entity_version.attributes if a.id not in taken_q]
-    if not sources or not targets:
+    if not sources or not targets or block.status is Status.RETIRED:
         return ()
     found = weigh(version, entity_version, (sources, targets), confirmed_elsewhere(document, key), values)
     allowed = np.ones(found.strength.shape, np.bool_)

@@ -1,0 +1,283 @@
+"""The panel of suggestions: what is suggested for the block or the current attribute, and what was refused."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
+
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.suggest.delegate import SuggestionDelegate
+from metl_gui.ui.suggest.model import ROW_ROLE, SuggestionModel
+from metl_gui.ui.suggest.rows import Row, candidate_row, entity_row, refusal_row
+from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, Suggestions
+from metl_gui.ui.surface import Surface
+
+_LONGEST_NAME = 24
+
+
+class Part(IntEnum):
+    """What the list shows."""
+
+    BLOCK = 0
+    ATTRIBUTE = 1
+    REFUSED = 2
+
+
+class _List(QListView):
+    """A list in which Enter takes and Delete refuses.
+
+    Signals:
+        pressed_key: the ``Qt.Key``.
+    """
+
+    pressed_key = Signal(object)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell Enter, Delete and Esc; the rest is the list's own."""
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Delete, Qt.Key.Key_Escape)
+        if Qt.Key(event.key()) in keys and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            self.pressed_key.emit(Qt.Key(event.key()))
+        else:
+            super().keyPressEvent(event)
+
+
+class SuggestionPanel(Surface):
+    """Lists suggestions and takes answers.
+
+    Signals:
+        told: title and facts for its dock.
+        left: Esc was pressed in the list.
+    """
+
+    told = Signal(object)
+    left = Signal()
+
+    def __init__(self, project: OpenProject, suggestions: Suggestions, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (300, 400), parent, share=(0.3, 0.5))
+        self._project = project
+        self._suggestions = suggestions
+        self._is_refreshing = False
+        self.model = SuggestionModel(self)
+        self.parts = [KeyButton(words, kind="segment") for words in ("Block", "Attribute", "Refused")]
+        self._group = QButtonGroup(self)
+        self.view = _List()
+        self.empty = QLabel()
+        self.stack = QStackedWidget()
+        self.accept = KeyButton("Accept", "Enter", "primary")
+        self.refuse = KeyButton("Refuse", "Del")
+        self.accept_all = KeyButton("")
+        self._build()
+        self._group.idClicked.connect(self._show_part)
+        self.view.selectionModel().currentChanged.connect(self._chosen)
+        self.view.pressed_key.connect(self._pressed)
+        self.view.doubleClicked.connect(self._take)
+        self.accept.clicked.connect(self._take)
+        self.refuse.clicked.connect(self._refuse)
+        self.accept_all.clicked.connect(suggestions.accept_all)
+        suggestions.changed.connect(self.refresh)
+
+    @property
+    def part(self) -> Part:
+        """What the list shows."""
+        return Part(self._group.checkedId())
+
+    @property
+    def current(self) -> Row | None:
+        """The row that is current."""
+        row = self.view.currentIndex().data(ROW_ROLE)
+        return row if isinstance(row, Row) else None
+
+    def show_part(self, part: Part) -> None:
+        """Show something else."""
+        self.parts[part].setChecked(True)
+        self.refresh()
+
+    def take_focus(self) -> None:
+        """Put the keyboard on the list, on its first row where none is current."""
+        self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not self.view.currentIndex().isValid() and self.model.rows:
+            self._select(0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Begin to look for suggestions."""
+        super().showEvent(event)
+        self._suggestions.want(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Look no more; a window that is only minimised keeps what it shows."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._suggestions.want(False)
+
+    def refresh(self) -> None:
+        """Show what is suggested now."""
+        if not self.isVisible():
+            return
+        rows = self._rows()
+        at = self.view.currentIndex().row()
+        self._is_refreshing = True
+        try:
+            self.model.show_rows(rows)
+            self._stand(at)
+        finally:
+            self._is_refreshing = False
+        self._tell()
+
+    # what is listed
+
+    def _rows(self) -> tuple[Row, ...]:
+        document, found, key = self._project.value, self._suggestions.found, self._suggestions.found.key
+        if self.part is Part.REFUSED:
+            return tuple(refusal_row(document, refusal) for refusal in self._suggestions.refused)
+        if key is None:
+            return tuple(entity_row(document, rank) for rank in found.entities)
+        listed = self._suggestions.of_attribute if self.part is Part.ATTRIBUTE else self._suggestions.best
+        return tuple(candidate_row(document, key, candidate) for candidate in listed)
+
+    def _stand(self, at: int) -> None:
+        """Stand on the current candidate, or else where the list stood."""
+        current, flags = self._suggestions.current, QItemSelectionModel.SelectionFlag.ClearAndSelect
+        found = next(
+            (i for i, row in enumerate(self.model.rows) if row.candidate is not None and row.candidate == current), None
+        )
+        if found is None and self.part is Part.REFUSED and self.model.rows:
+            found = min(max(at, 0), len(self.model.rows) - 1)
+        if found is None:
+            self.view.selectionModel().clear()
+        else:
+            self.view.selectionModel().setCurrentIndex(self.model.index(found), flags)
+
+    def _select(self, at: int) -> None:
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
+
+    def _tell(self) -> None:
+        rows, suggestions = self.model.rows, self._suggestions
+        is_refused, can_edit = self.part is Part.REFUSED, self._can_edit
+        refused = len(suggestions.refused)
+        self.parts[Part.REFUSED].setText(f"Refused {refused:,}" if refused else "Refused")
+        self.parts[Part.REFUSED].updateGeometry()
+        self.stack.setCurrentIndex(0 if rows else 1)
+        self.empty.setText("" if rows else self._why_empty())
+        current = self.current
+        is_entity = current is not None and current.entity is not None
+        self.accept.setText("Restore" if is_refused else "Look at it" if is_entity else "Accept")
+        self.accept.setEnabled(current is not None and (can_edit or is_entity))
+        self.accept.updateGeometry()
+        self.refuse.setVisible(not is_refused)
+        self.refuse.setEnabled(current is not None and current.candidate is not None and can_edit)
+        sure = len(suggestions.sure)
+        self.accept_all.setText(f"Accept all {sure:,} above {LEAST_OF_ALL:.2f}")
+        self.accept_all.setVisible(not is_refused and sure > 0)
+        self.accept_all.setEnabled(can_edit)
+        self.accept_all.updateGeometry()
+        self.told.emit(("Suggestions", self._facts()))
+
+    def _facts(self) -> str:
+        count = len(self.model.rows)
+        if self.part is Part.REFUSED:
+            return f"{count:,} refused" if count else ""
+        if self._suggestions.found.version is None:
+            return ""
+        if self._suggestions.found.key is None:
+            return f"{count:,} entit{'y' if count == 1 else 'ies'} alike"
+        name = self._suggestions.attribute_words if self.part is Part.ATTRIBUTE else ""
+        return f"for {name}" if name and len(name) <= _LONGEST_NAME else f"{count:,} suggested"
+
+    def _why_empty(self) -> str:
+        found = self._suggestions.found
+        if self.part is Part.REFUSED:
+            return "Nothing was refused. What you refuse is not suggested again, in any version, and stands here."
+        if found.version is None:
+            return "Select a schema version, or a block, to see what it may be mapped to."
+        if found.key is None:
+            return "No entity is like this schema."
+        name = self._suggestions.attribute_words
+        if self.part is Part.ATTRIBUTE:
+            return f"Nothing that is free looks like {name}." if name else "Select an attribute that is not mapped."
+        return "Nothing that is free in this block looks alike."
+
+    @property
+    def _can_edit(self) -> bool:
+        workbench = self._project.workbench
+        return workbench is not None and workbench.is_for_editing
+
+    # what people do
+
+    def _show_part(self, _id: int) -> None:
+        self.refresh()
+
+    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if self._is_refreshing:
+            return
+        row = current.data(ROW_ROLE) if current.isValid() else None
+        if isinstance(row, Row) and row.candidate is not None:
+            self._suggestions.go_to(row.candidate)
+        else:
+            self._tell()
+
+    def _pressed(self, key: Qt.Key) -> None:
+        if key is Qt.Key.Key_Escape:
+            self.left.emit()
+        elif key is Qt.Key.Key_Delete:
+            self.refuse.click()
+        else:
+            self.accept.click()
+
+    def _take(self, _what: object = None) -> None:
+        row, suggestions = self.current, self._suggestions
+        if row is None or not self.accept.isEnabled():
+            return
+        if row.candidate is not None:
+            suggestions.accept(row.candidate)
+        elif row.refusal is not None:
+            suggestions.restore(row.refusal)
+        elif row.entity is not None:
+            suggestions.look_at(row.entity)
+
+    def _refuse(self) -> None:
+        row = self.current
+        if row is not None and row.candidate is not None:
+            self._suggestions.refuse(row.candidate)
+
+    def _build(self) -> None:
+        for at, button in enumerate(self.parts):
+            button.setCheckable(True)
+            button.setProperty("edge", ("first", "middle", "last")[at])
+            button.set_height(24)
+            self._group.addButton(button, at)
+        self.parts[Part.BLOCK].setChecked(True)
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(SuggestionDelegate(self.view))
+        self.view.setAccessibleName("Suggestions")
+        self.view.setMouseTracking(True)
+        self.view.setUniformItemSizes(True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.empty.setProperty("kind", "dim")
+        self.empty.setWordWrap(True)
+        self.empty.setMargin(12)
+        self.empty.setTextFormat(Qt.TextFormat.PlainText)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.stack.addWidget(self.view)
+        self.stack.addWidget(self.empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 2, 0, 10)
+        layout.setSpacing(8)
+        layout.addLayout(_row(*self.parts, spacing=0))
+        layout.addWidget(self.stack, 1)
+        layout.addLayout(_row(self.accept, self.refuse, spacing=8))
+        layout.addLayout(_row(self.accept_all, spacing=8))
+
+
+def _row(*buttons: QWidget, spacing: int) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(12, 0, 12, 0)
+    row.setSpacing(spacing)
+    for button in buttons:
+        row.addWidget(button)
+    row.addStretch(1)
+    return row

@@ -1,0 +1,609 @@
+"""Every line of the gesture table, by real events of mouse, trackpad and keyboard, and what Esc leaves of each."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPointingDevice,
+    QWheelEvent,
+)
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.nodes import Side
+from metl_gui.ui.dragging import Dragged, to_mime
+from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.camera import Camera, level_at
+from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.selection import Place, Selected, place_of_version
+from metl_gui.ui.window import Window
+
+LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
+CONTROL, SHIFT, ALT, NONE = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+    Qt.KeyboardModifier.NoModifier,
+)
+
+
+@pytest.fixture
+def matrix(window: Window) -> MatrixView:
+    window.map.matrix.setFocus()
+    return window.map.matrix
+
+
+def send(matrix: MatrixView, kind: QEvent.Type, at: QPoint, button: Qt.MouseButton, keys: Qt.KeyboardModifier) -> None:
+    """Send one mouse event with its keys; ``QTest.mouseMove`` forgets what is held down."""
+    held = Qt.MouseButton.NoButton if kind is QEvent.Type.MouseButtonRelease else button
+    pressed = Qt.MouseButton.NoButton if kind is QEvent.Type.MouseMove else button
+    spot = QPointF(at)
+    event = QMouseEvent(kind, spot, QPointF(matrix.viewport().mapToGlobal(at)), pressed, held, keys)
+    QApplication.sendEvent(matrix.viewport(), event)
+
+
+def press(matrix: MatrixView, at: QPoint, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = NONE) -> None:
+    send(matrix, QEvent.Type.MouseButtonPress, at, button, keys)
+
+
+def move(matrix: MatrixView, at: QPoint, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = NONE) -> None:
+    send(matrix, QEvent.Type.MouseMove, at, button, keys)
+
+
+def release(matrix: MatrixView, at: QPoint, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = NONE) -> None:
+    send(matrix, QEvent.Type.MouseButtonRelease, at, button, keys)
+
+
+def drag(
+    matrix: MatrixView, at: QPoint, to: QPoint, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = NONE
+) -> None:
+    press(matrix, at, button, keys)
+    move(matrix, (at + to) / 2, button, keys)
+    move(matrix, to, button, keys)
+    release(matrix, to, button, keys)
+
+
+def blocks(window: Window) -> list[Block]:
+    return sorted(window.project.value.matrix.blocks(), key=lambda block: -len(block.elements))
+
+
+def elements(window: Window, key: BlockKey) -> set[Element]:
+    block = window.project.value.matrix.block(*key)
+    return set(block.elements) if block else set()
+
+
+def select(window: Window, key: BlockKey, element: Element) -> None:
+    document = window.project.value
+    source = place_of_version(document, Side.EXTRACTION, key[0], element.p)
+    target = place_of_version(document, Side.CDM, key[1], element.q)
+    window.selection.choose(Selected(source, target))
+
+
+def atcell(window: Window, key: BlockKey, element: Element) -> QPoint:
+    """Zoom to cells at a cell and return where it lies."""
+    matrix = window.map.matrix
+    matrix.look(Camera(scale_x=27.0, scale_y=25.0))
+    select(window, key, element)
+    matrix.show_selected(window.selection.current, bring_into_sight=True)
+    return matrix.centre_of(element).toPoint()
+
+
+def ends(window: Window, key: BlockKey) -> tuple[list[int], list[int]]:
+    """Return the attributes of a block's versions in order: sources, targets."""
+    document = window.project.value
+    return (
+        [a.id for a in document.extraction.version(key[0]).attributes],
+        [a.id for a in document.cdm.version(key[1]).attributes],
+    )
+
+
+def emptied(window: Window) -> BlockKey:
+    """Clear a block, so that a run in it meets nothing."""
+    block = blocks(window)[0]
+    select(window, block.key, block.elements[0])
+    source, target = window.selection.current.source, window.selection.current.target
+    assert source is not None
+    assert target is not None
+    window.selection.choose(Selected(Place(source.schema, source.version), Place(target.schema, target.version)))
+    window.map.mapper.unmap_chosen()
+    assert not elements(window, block.key)
+    return block.key
+
+
+def cell(key: BlockKey, q: int, p: int) -> Cell:
+    return Cell(key, Element(q, p))
+
+
+# panning
+
+
+@pytest.mark.parametrize(("button", "holds_space"), [(LEFT, False), (MIDDLE, False), (LEFT, True)])
+def test_left_middle_and_space_drags_pan_and_edit_nothing(
+    window: Window, matrix: MatrixView, button: Qt.MouseButton, holds_space: bool
+) -> None:
+    block = blocks(window)[0]
+    atcell(window, block.key, block.elements[0])
+    matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
+    left, state = matrix.camera.left, window.project.value.state
+    if holds_space:
+        QTest.keyPress(matrix, Qt.Key.Key_Space)
+    drag(matrix, QPoint(700, 300), QPoint(646, 300), button)
+    if holds_space:
+        QTest.keyRelease(matrix, Qt.Key.Key_Space)
+    assert matrix.camera.left == pytest.approx(left + 2.0)
+    assert window.project.value.state == state
+
+
+def test_the_middle_button_and_space_pan_before_six_pixels_and_the_left_button_does_not(
+    window: Window, matrix: MatrixView
+) -> None:
+    matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
+    before = matrix.camera
+    press(matrix, QPoint(700, 300))
+    move(matrix, QPoint(697, 300))
+    assert matrix.camera == before
+    QTest.keyClick(matrix, Qt.Key.Key_Escape)
+    release(matrix, QPoint(697, 300))
+    press(matrix, QPoint(700, 300), MIDDLE)
+    move(matrix, QPoint(697, 300), MIDDLE)
+    assert matrix.camera != before
+    release(matrix, QPoint(697, 300), MIDDLE)
+
+
+def test_escape_ends_a_pan_where_it_is_and_the_release_does_nothing(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    place = atcell(window, block.key, block.elements[0])
+    state, chosen = window.project.value.state, window.selection.current
+    press(matrix, place)
+    QTest.keyClick(matrix, Qt.Key.Key_Escape)
+    release(matrix, place)
+    assert (window.project.value.state, window.selection.current) == (state, chosen)
+
+
+# runs
+
+
+def test_control_drag_maps_one_cell_a_step_on_both_axes_as_one_undo_step(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    press(matrix, place, keys=CONTROL)
+    move(matrix, place + QPoint(27 * 3, 25), keys=CONTROL)
+    trial = matrix.sight.trial
+    assert trial is not None
+    assert len(trial.wanted) == min(4, len(targets))
+    assert not elements(window, key)
+    release(matrix, place + QPoint(27 * 3, 25), keys=CONTROL)
+    expected = {Element(q, p) for q, p in zip(targets[:4], sources[:4], strict=False)}
+    assert elements(window, key) == expected
+    assert window.project.undo_title is not None
+    assert window.project.undo_title.startswith(f"Map {len(expected)} attributes of ")
+    window.project.undo()
+    assert not elements(window, key)
+
+
+def test_a_run_stays_in_its_block_however_far_the_mouse_goes(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    at = Element(targets[-1], sources[-2])
+    drag(matrix, place := atcell(window, key, at), place + QPoint(400, 300), keys=CONTROL)
+    assert elements(window, key) == {at}
+
+
+def test_a_run_leaves_out_what_is_taken_and_says_so_without_asking(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    window.map.mapper.set(cell(key, targets[1], sources[-1]))
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    press(matrix, place, keys=CONTROL)
+    move(matrix, place + QPoint(27 * 2, 25 * 2), keys=CONTROL)
+    trial = matrix.sight.trial
+    assert trial is not None
+    assert (len(trial.wanted), len(trial.refused), len(trial.takers)) == (2, 1, 1)
+    release(matrix, place + QPoint(27 * 2, 25 * 2), keys=CONTROL)
+    assert elements(window, key) == {
+        Element(targets[1], sources[-1]),
+        Element(targets[0], sources[0]),
+        Element(targets[2], sources[2]),
+    }
+    assert window.map.sheet is None
+    assert "1 left out" in window.notice.words.text()
+
+
+def test_escape_abandons_a_run_and_nothing_is_set(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    press(matrix, place, keys=CONTROL)
+    move(matrix, place + QPoint(60, 60), keys=CONTROL)
+    QTest.keyClick(matrix, Qt.Key.Key_Escape)
+    assert matrix.sight.trial is None
+    release(matrix, place + QPoint(60, 60), keys=CONTROL)
+    assert not elements(window, key)
+
+
+# rectangles
+
+
+def test_shift_drag_selects_a_rectangle_and_delete_clears_its_elements_only(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    sources, targets = ends(window, block.key)
+    place = atcell(window, block.key, Element(targets[0], sources[0]))
+    inside = {e for e in block.elements if e.p in sources[:3] and e.q in targets[:3]}
+    drag(matrix, place, place + QPoint(27 * 2, 25 * 2), keys=SHIFT)
+    cells = window.selection.current.cells
+    assert cells is not None
+    assert (cells.first_source.attribute, cells.last_source.attribute) == (sources[0], sources[2])
+    assert window.selection.implies(Side.EXTRACTION, cells.last_source)
+    assert not window.selection.implies(Side.EXTRACTION, Place(cells.first_source.schema, block.version, sources[3]))
+    QTest.keyClick(matrix, Qt.Key.Key_Delete)
+    assert elements(window, block.key) == set(block.elements) - inside
+    assert window.project.value.extraction.find_version(block.version) is not None
+
+
+def test_escape_abandons_a_rectangle_and_a_second_one_drops_the_selection(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    place = atcell(window, block.key, block.elements[0])
+    chosen = window.selection.current
+    press(matrix, place, keys=SHIFT)
+    move(matrix, place + QPoint(60, 60), keys=SHIFT)
+    QTest.keyClick(matrix, Qt.Key.Key_Escape)
+    release(matrix, place + QPoint(60, 60), keys=SHIFT)
+    assert window.selection.current == chosen
+    QTest.keyClick(matrix, Qt.Key.Key_Escape)
+    assert window.selection.current == Selected()
+
+
+def test_a_rectangle_over_tiles_holds_whole_tiles(window: Window, matrix: MatrixView) -> None:
+    QTest.keyClick(matrix, Qt.Key.Key_F)
+    block = blocks(window)[0]
+    place = matrix.centre_of(block.elements[0]).toPoint()
+    drag(matrix, place, place + QPoint(8, 8), keys=SHIFT)
+    cells = window.selection.current.cells
+    assert cells is not None
+    document = window.project.value
+    for v in document.extraction.schema(document.extraction.version(block.version).schema_id).version_ids:
+        for attribute in document.extraction.version(v).attributes:
+            place_of = place_of_version(document, Side.EXTRACTION, v, attribute.id)
+            assert window.selection.implies(Side.EXTRACTION, place_of)
+
+
+# clicks
+
+
+def test_a_click_on_a_header_selects_and_never_edits(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    place = atcell(window, block.key, block.elements[0])
+    state = window.project.value.state
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, QPoint(place.x(), 120))
+    chosen = window.selection.current.source
+    assert chosen is not None
+    assert chosen.attribute == block.elements[0].p
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, QPoint(place.x(), 36))
+    chosen = window.selection.current.source
+    assert chosen is not None
+    assert (chosen.version, chosen.attribute) == (block.version, None)
+    assert window.project.value.state == state
+
+
+def test_a_click_on_the_frame_of_a_block_selects_its_versions(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    place = frame_of(window, block)
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, place)
+    assert window.selection.current.block == block.key
+    assert window.selection.current.element is None
+
+
+def frame_of(window: Window, block: Block) -> QPoint:
+    """Return a point just left of a block's first column, between two of its rows' tops and bottoms."""
+    sources, targets = ends(window, block.key)
+    atcell(window, block.key, Element(targets[0], sources[0]))
+    box = window.map.matrix.cell_box(block.key, Element(targets[0], sources[0]))
+    assert box is not None
+    return QPoint(box.left() - 3, box.center().y())
+
+
+def test_a_double_click_on_a_frame_or_header_opens_the_block_editor_and_edits_nothing(
+    window: Window, matrix: MatrixView
+) -> None:
+    block = blocks(window)[0]
+    window.map.block_dock.hide()
+    state = window.project.value.state
+    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, frame_of(window, block))
+    assert window.map.block_dock.isVisible()
+    assert window.selection.current.block == block.key
+    window.map.block_dock.hide()
+    window.selection.choose(Selected())
+    place = matrix.centre_of(block.elements[0]).toPoint()
+    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, QPoint(place.x(), 36))
+    assert window.map.block_dock.isVisible()
+    assert window.selection.current.block is not None
+    assert window.project.value.state == state
+
+
+def test_the_second_click_of_a_double_click_on_a_cell_does_not_undo_the_first(
+    window: Window, matrix: MatrixView
+) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    element = Element(targets[0], sources[0])
+    place = atcell(window, key, element)
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, place)
+    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, place)
+    assert elements(window, key) == {element}
+
+
+# zoom
+
+
+def scroll(matrix: MatrixView, pixels: QPoint, angle: QPoint, keys: Qt.KeyboardModifier = NONE) -> None:
+    at = QPointF(600, 300)
+    event = QWheelEvent(
+        at,
+        QPointF(matrix.mapToGlobal(at.toPoint())),
+        pixels,
+        angle,
+        Qt.MouseButton.NoButton,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(matrix.viewport(), event)
+
+
+def test_a_trackpad_pans_by_its_pixels_and_zooms_with_control(window: Window, matrix: MatrixView) -> None:
+    matrix.look(Camera(20, 3, 20, 20).held(matrix.frame))
+    before = matrix.camera
+    scroll(matrix, QPoint(-40, 0), QPoint(-80, 0))
+    assert matrix.camera.left == pytest.approx(before.left + 2.0)
+    assert matrix.camera.scale_x == before.scale_x
+    scroll(matrix, QPoint(0, 40), QPoint(0, 120), CONTROL)
+    assert matrix.camera.scale_x > before.scale_x
+    assert matrix.camera.scale_y > before.scale_y
+
+
+def test_a_pinch_zooms_both_axes(window: Window, matrix: MatrixView) -> None:
+    matrix.look(Camera(20, 3, 15, 15).held(matrix.frame))
+    before, at = matrix.camera, QPointF(600, 300)
+    event = QNativeGestureEvent(
+        Qt.NativeGestureType.ZoomNativeGesture,
+        QPointingDevice.primaryPointingDevice(),
+        2,
+        at,
+        at,
+        QPointF(matrix.mapToGlobal(at.toPoint())),
+        0.2,
+        QPointF(),
+    )
+    QApplication.sendEvent(matrix.viewport(), event)
+    assert matrix.camera.scale_x == pytest.approx(before.scale_x * 1.2)
+    assert matrix.camera.scale_y == pytest.approx(before.scale_y * 1.2)
+
+
+# keys
+
+
+def test_arrows_move_by_cells_and_control_arrows_by_blocks(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    sources, targets = ends(window, block.key)
+    atcell(window, block.key, Element(targets[0], sources[0]))
+    QTest.keyClick(matrix, Qt.Key.Key_Down)
+    assert window.selection.current.element == Element(targets[1], sources[0])
+    QTest.keyClick(matrix, Qt.Key.Key_Right, CONTROL)
+    chosen = window.selection.current.source
+    assert chosen is not None
+    assert chosen.version != block.version
+    assert chosen.version is not None
+    assert chosen.attribute == window.project.value.extraction.version(chosen.version).attributes[0].id
+
+
+def test_arrows_move_by_tiles_where_tiles_are_drawn(window: Window, matrix: MatrixView) -> None:
+    QTest.keyClick(matrix, Qt.Key.Key_F)
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    first = window.selection.current.source
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    second = window.selection.current.source
+    assert first is not None
+    assert second is not None
+    assert first != second
+    assert second.attribute is None
+
+
+def test_enter_drills_in_until_cells_and_backspace_goes_up_a_level(window: Window, matrix: MatrixView) -> None:
+    QTest.keyClick(matrix, Qt.Key.Key_F)
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    for _ in range(4):
+        QTest.keyClick(matrix, Qt.Key.Key_Return)
+    assert matrix.hits is not None
+    assert matrix.hits.shows_cells
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    assert window.selection.current.element is not None
+    QTest.keyClick(matrix, Qt.Key.Key_Backspace)
+    assert not matrix.hits.shows_cells
+    assert window.selection.current.element is None
+    assert window.selection.current.source is not None
+
+
+def test_shift_arrows_stretch_a_rectangle_and_map_pairs_what_it_implies(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    atcell(window, key, Element(targets[0], sources[0]))
+    for _ in range(2):
+        QTest.keyClick(matrix, Qt.Key.Key_Right, SHIFT)
+        QTest.keyClick(matrix, Qt.Key.Key_Down, SHIFT)
+    cells = window.selection.current.cells
+    assert cells is not None
+    assert (cells.last_source.attribute, cells.last_target.attribute) == (sources[2], targets[2])
+    window.map.mapper.map_by_position()
+    assert elements(window, key) == {Element(q, p) for q, p in zip(targets[:3], sources[:3], strict=True)}
+
+
+def test_space_sets_and_clears_and_a_held_space_that_panned_does_not(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    atcell(window, key, Element(targets[0], sources[0]))
+    QTest.keyClick(matrix, Qt.Key.Key_Space)
+    assert len(elements(window, key)) == 1
+    QTest.keyClick(matrix, Qt.Key.Key_Space)
+    assert not elements(window, key)
+    QTest.keyPress(matrix, Qt.Key.Key_Space)
+    drag(matrix, QPoint(700, 300), QPoint(640, 300))
+    QTest.keyRelease(matrix, Qt.Key.Key_Space)
+    assert not elements(window, key)
+
+
+def test_tab_leaves_the_matrix(window: Window, matrix: MatrixView) -> None:
+    assert QApplication.focusWidget() is matrix
+    QTest.keyClick(matrix, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is not matrix
+
+
+def test_each_cursor_move_announces_names_and_state(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    document = window.project.value
+    said: list[str] = []
+    matrix.announced.connect(said.append)
+    atcell(window, block.key, block.elements[0])
+    QTest.keyClick(matrix, Qt.Key.Key_Left)
+    QTest.keyClick(matrix, Qt.Key.Key_Right)
+    source = document.extraction.version(block.version).attribute(block.elements[0].p)
+    target = document.cdm.version(block.entity_version).attribute(block.elements[0].q)
+    assert source is not None
+    assert target is not None
+    assert said[-1].startswith(f"{target.path} from {source.path}, mapped")
+
+
+def test_keys_of_one_letter_do_nothing_in_a_text_field(window: Window, matrix: MatrixView) -> None:
+    matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
+    before = matrix.camera
+    box = window.map.sources.box
+    box.setFocus()
+    QTest.keyClicks(box, "fzh")
+    assert box.text() == "fzh"
+    assert matrix.camera == before
+
+
+def test_alt_left_and_right_walk_through_places_and_undo_stays_where_it_is(window: Window, matrix: MatrixView) -> None:
+    block = blocks(window)[0]
+    atcell(window, block.key, block.elements[0])
+    close, title = matrix.camera, window.project.undo_title
+    QTest.keyClick(matrix, Qt.Key.Key_F)
+    fitted = matrix.camera
+    assert fitted != close
+    QTest.keyClick(matrix, Qt.Key.Key_Left, ALT)
+    assert matrix.camera == close
+    assert window.selection.current.element == block.elements[0]
+    QTest.keyClick(matrix, Qt.Key.Key_Right, ALT)
+    assert matrix.camera == fitted
+    assert window.project.undo_title == title
+
+
+# drops
+
+
+def drop(window: Window, data: QMimeData, at: QPoint) -> bool:
+    """Drag over the matrix as a tree does, and drop; whether the matrix took it."""
+    matrix = window.map.matrix
+    actions, spot = Qt.DropAction.CopyAction, QPointF(at)
+    QApplication.sendEvent(matrix.viewport(), QDragEnterEvent(at, actions, data, LEFT, NONE))
+    QApplication.sendEvent(matrix.viewport(), QDragMoveEvent(at, actions, data, LEFT, NONE))
+    event = QDropEvent(spot, actions, data, LEFT, NONE)
+    QApplication.sendEvent(matrix.viewport(), event)
+    return event.isAccepted()
+
+
+def dragged(window: Window, side: Side, version: int, *attributes: int) -> QMimeData:
+    places = tuple(place_of_version(window.project.value, side, version, a) for a in attributes)
+    return to_mime(Dragged(side, places))
+
+
+def test_a_field_dropped_on_a_cell_a_row_or_a_column_is_mapped_there(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[2]), place)
+    assert elements(window, key) == {Element(targets[0], sources[2])}
+    row = matrix.centre_of(Element(targets[1], sources[0])).toPoint()
+    assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1]), QPoint(60, row.y()))
+    assert Element(targets[1], sources[1]) in elements(window, key)
+    assert drop(window, dragged(window, Side.CDM, key[1], targets[2]), QPoint(place.x(), 120))
+    assert Element(targets[2], sources[0]) in elements(window, key)
+
+
+def test_what_a_dragged_field_would_take_is_shown_while_it_is_dragged(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    window.map.mapper.set(cell(key, targets[0], sources[0]))
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    data = dragged(window, Side.EXTRACTION, key[0], sources[1])
+    QApplication.sendEvent(matrix.viewport(), QDragEnterEvent(place, Qt.DropAction.CopyAction, data, LEFT, NONE))
+    QApplication.sendEvent(matrix.viewport(), QDragMoveEvent(place, Qt.DropAction.CopyAction, data, LEFT, NONE))
+    trial = matrix.sight.trial
+    assert trial is not None
+    assert len(trial.taken) == len(trial.refused) == len(trial.takers) == 1
+    assert elements(window, key) == {Element(targets[0], sources[0])}
+
+
+def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    window.map.mapper.set(cell(key, targets[0], sources[0]))
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1]), place)
+    sheet = window.map.sheet
+    assert sheet is not None
+    assert elements(window, key) == {Element(targets[0], sources[0])}
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_R)
+    assert elements(window, key) == {Element(targets[0], sources[1])}
+
+
+def test_several_fields_dropped_on_a_row_take_the_rows_from_there_on(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1], sources[0]), place)
+    assert elements(window, key) == {Element(targets[0], sources[1]), Element(targets[1], sources[0])}
+    assert window.project.undo_title is not None
+    assert window.project.undo_title.startswith("Map 2 attributes of ")
+
+
+def test_a_field_dropped_on_an_entitys_header_is_created_there_and_mapped(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    document = window.project.value
+    known = {a.path for a in document.cdm.version(key[1]).attributes}
+    fresh = next(a for a in document.extraction.version(key[0]).attributes if a.path not in known)
+    place = atcell(window, key, Element(targets[0], sources[0]))
+    assert drop(window, dragged(window, Side.EXTRACTION, key[0], fresh.id), QPoint(14, place.y()))
+    entity = window.project.value.cdm.version(key[1]).schema_id
+    newest = window.project.value.cdm.newest(entity)
+    assert newest is not None
+    made = newest.at_path(fresh.path)
+    assert made is not None
+    assert Element(made.id, fresh.id) in elements(window, (key[0], newest.id))
+
+
+def test_something_else_dragged_over_the_matrix_is_not_taken(window: Window, matrix: MatrixView) -> None:
+    data = QMimeData()
+    data.setText("some words")
+    assert not drop(window, data, QPoint(700, 300))
+
+
+def test_the_level_of_cells_is_never_left_by_editing_keys(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    atcell(window, key, Element(targets[0], sources[0]))
+    before = matrix.camera
+    QTest.keyClick(matrix, Qt.Key.Key_Space)
+    assert matrix.camera == before
+    assert matrix.content is not None
+    assert level_at(matrix.content.columns, matrix.camera.scale_x) is Level.ATTRIBUTE

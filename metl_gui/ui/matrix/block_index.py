@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -115,6 +116,11 @@ class BlockIndex:
         """Memory of the index, without the base."""
         arrays = (self.key, self.row, self.turned_key, self.turned, self.flagged, self.shown)
         return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def waiting(self) -> Ints:
+        """Places in the index of the blocks that need review, ascending."""
+        return np.flatnonzero(self.base.status[self.row] == WAITS)
 
     def within(self, xs: range, ys: range) -> Ints:
         """Return the places in the index of the blocks of a rectangle of versions, ascending."""

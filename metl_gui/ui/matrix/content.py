@@ -23,13 +23,13 @@ from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.edited import NOTHING, BlockFacts, Edited
 from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, shown_of, types_differ
-from metl_gui.ui.matrix.facts import FactsOf, TileFacts
+from metl_gui.ui.matrix.facts import Facts, FactsOf, TileFacts
 from metl_gui.ui.matrix.nodes import Ints
 from metl_gui.ui.matrix.pyramid import Pyramid
 from metl_gui.ui.matrix.types_differ import TypesDiffer
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
-__all__ = ["BlockTile", "Blocks", "Content", "Elements", "Mark", "axis_of", "content_after", "content_of"]
+__all__ = ["BlockTile", "Blocks", "Content", "Elements", "Mark", "axis_of", "content_after", "content_of", "rebased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,7 @@ class Content:
         arrangement: what was asked to be shown.
         edited: what differs from the index.
         whole_planes: densities of the index that are kept.
+        known_facts: facts of the index that were gathered.
     """
 
     document: Document
@@ -56,6 +57,7 @@ class Content:
     arrangement: Arrangement = PLAIN
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
+    known_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict)
 
     # elements
 
@@ -99,14 +101,22 @@ class Content:
 
     def waiting_within(self, xs: range, ys: range) -> tuple[Ints, Ints]:
         """Return (x, y) of the blocks of a rectangle of versions that need review."""
-        found = self.blocks_within(xs, ys)
-        waits = found.status == WAITS
-        return found.x[waits], found.y[waits]
+        x, y = self._waiting
+        low, high = np.searchsorted(x, (xs.start, xs.stop)).tolist()
+        inside = (y[low:high] >= ys.start) & (y[low:high] < ys.stop)
+        return x[low:high][inside], y[low:high][inside]
+
+    @cached_property
+    def _waiting(self) -> tuple[Ints, Ints]:
+        """(x, y) of all blocks that need review, sorted."""
+        key, height = self.index.key[self.index.waiting], self.index.height
+        if len(self.edited):
+            fresh = self.edited.key[self.edited.now[:, 3] == WAITS]
+            key = np.sort(np.concatenate([key[~self.edited.holds(key)], fresh]))
+        return key // height, key % height
 
     def waits_in(self, side: Side, items: range) -> frozenset[int]:
         """Return which versions of an axis have a block that needs review."""
-        if not self.document.matrix.waiting_count:
-            return frozenset()
         everything = range(len(self.rows.version_spans)), range(len(self.columns.version_spans))
         if side is Side.EXTRACTION:
             return frozenset(self.waiting_within(items, everything[0])[0].tolist())
@@ -163,6 +173,15 @@ def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrange
     index = replace(index, flagged=flagged_of(index, types))
     content = Content(document, columns, rows, index, Pyramid.of(index), types, arrangement)
     return content_after(content, document, (key for key, _ in document.matrix.edited()))
+
+
+def rebased(content: Content, document: Document) -> Content:
+    """Lay the same state out again over merged columns, as it was asked for, and let the old columns go.
+
+    Cost: that of laying everything out.
+    """
+    columns, rows = content.columns.on(document.extraction), content.rows.on(document.cdm)
+    return content_on(document, (columns, rows), content.arrangement)
 
 
 def content_after(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import WAITS, Blocks
+from metl_gui.ui.matrix.elements import cells_within
 from metl_gui.ui.matrix.nodes import Ints, search, spread
 from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.matrix.spans import Floats, Spans
@@ -246,9 +247,9 @@ def _less(grid: Grid, taken: Grid) -> Grid:
 
 def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
     columns, rows = content.columns.runs.within(*xs.stretch), content.rows.runs.within(*ys.stretch)
-    found = content.elements_within(columns, rows)
-    left, top = content.columns.runs.places(found.column), content.rows.runs.places(found.row)
-    one = np.ones(len(found))
+    _, column, row = cells_within(content, columns, rows)
+    left, top = content.columns.runs.places(column), content.rows.runs.places(row)
+    one = np.ones(len(column))
     density = _empty(xs, ys)
     rooms = (
         _boxes_of_tiles(content, _tiles(content, xs, ys))

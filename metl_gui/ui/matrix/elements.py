@@ -78,6 +78,15 @@ class Ends(NamedTuple):
 
 def elements_within(content: Content, columns: range, rows: range) -> Elements:
     """Return the elements of a rectangle of attribute positions."""
+    ends, column, row = cells_within(content, columns, rows)
+    differs = types_differ(content.types, content.columns, content.rows, ends)
+    mark = ends.mark + np.where(differs, int(Mark.TYPE_DIFFERS), 0)
+    order = np.lexsort((row, column))
+    return Elements(column[order], row[order], mark[order])
+
+
+def cells_within(content: Content, columns: range, rows: range) -> tuple[Ends, Ints, Ints]:
+    """Return the elements of a rectangle of attribute positions with their positions, in no order."""
     xs, ys = _versions(content.columns, columns), _versions(content.rows, rows)
     places = content.index.within(xs, ys)
     if len(content.edited):
@@ -89,11 +98,7 @@ def elements_within(content: Content, columns: range, rows: range) -> Elements:
         ends = ends_of_index(content.index, places)
     column, row = content.columns.positions(ends.x, ends.p), content.rows.positions(ends.y, ends.q)
     inside = (column >= columns.start) & (column < columns.stop) & (row >= rows.start) & (row < rows.stop)
-    ends, column, row = ends.part(inside), column[inside], row[inside]
-    differs = types_differ(content.types, content.columns, content.rows, ends)
-    mark = ends.mark + np.where(differs, int(Mark.TYPE_DIFFERS), 0)
-    order = np.lexsort((row, column))
-    return Elements(column[order], row[order], mark[order])
+    return (ends, column, row) if inside.all() else (ends.part(inside), column[inside], row[inside])
 
 
 def ends_of_index(index: BlockIndex, places: Ints) -> Ends:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,10 +12,15 @@ from metl_gui.core.blocks import Status
 from metl_gui.core.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.counts import versions_of
+from metl_gui.ui.matrix.edited import Edited
+from metl_gui.ui.matrix.layout import Bools
 from metl_gui.ui.matrix.nodes import Ints
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.content import Content
+
+_DENSE = 2_000_000
+"""Up to this number tiles are counted in one array instead of being sorted."""
 
 _CONFIRMED = STATUSES.index(Status.CONFIRMED)
 
@@ -59,78 +64,136 @@ class Facts:
         return len(self.x)
 
     def __iter__(self) -> Iterator[TileFacts]:
-        return map(TileFacts, *(getattr(self, name).tolist() for name in self.__dataclass_fields__))
+        return map(TileFacts, *(column.tolist() for column in self._columns))
+
+    @property
+    def _columns(self) -> list[Ints]:
+        return [getattr(self, name) for name in self.__dataclass_fields__]
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of the columns."""
+        return sum(column.nbytes for column in self._columns)
+
+    def part(self, chosen: Ints | Bools) -> Facts:
+        """Return some of the tiles."""
+        return Facts(*(column[chosen] for column in self._columns))
+
+    def within(self, xs: range, ys: range) -> Facts:
+        """Return the tiles of a rectangle of items."""
+        low, high = np.searchsorted(self.x, (xs.start, xs.stop)).tolist()
+        y = self.y[low:high]
+        return self.part(np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low)
+
+    def without(self, tiles: Sequence[tuple[int, int]]) -> Facts:
+        """Return the facts of other tiles than some."""
+        gone = set(tiles)
+        kept = [pair not in gone for pair in zip(self.x.tolist(), self.y.tolist(), strict=True)]
+        return self.part(np.array(kept, np.bool_))
+
+    def joined(self, others: Sequence[Facts]) -> Facts:
+        """Return the facts of these tiles and of others, sorted."""
+        parts = [part._columns for part in (self, *others)]
+        whole = Facts(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return whole.part(np.lexsort((whole.y, whole.x)))
 
 
 @dataclass(frozen=True, eq=False)
 class FactsOf:
-    """The facts of one pair of levels, gathered for what is asked."""
+    """The facts of one pair of levels.
+
+    Cost: the blocks of what is asked; of groups all blocks once, then what is returned and the tiles that were edited.
+    """
 
     content: Content
     level_x: Level
     level_y: Level
 
     def within(self, xs: range, ys: range) -> Facts:
-        """Return the facts of the tiles of a rectangle of items.
+        """Return the facts of the tiles of a rectangle of items."""
+        if self.level_x < Level.GROUP or self.level_y < Level.GROUP:
+            return self._gathered(xs, ys, self.content)
+        found = self._whole().within(xs, ys)
+        content, height = self.content, self.content.index.height
+        wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
+        edited = content.edited.key[content.edited.within(wide, tall, height)]
+        if not len(edited):
+            return found
+        x = content.columns.parents(Level.VERSION, edited // height, self.level_x)
+        y = content.rows.parents(Level.VERSION, edited % height, self.level_y)
+        tiles = sorted(set(zip(x.tolist(), y.tolist(), strict=True)))
+        fresh = [self._gathered(range(x, x + 1), range(y, y + 1), content) for x, y in tiles]
+        return found.without(tiles).joined(fresh)
 
-        Cost: the blocks in it.
-        """
-        content = self.content
+    def at(self, x: int, y: int) -> TileFacts:
+        """Return the facts of one tile."""
+        return next(iter(self.within(range(x, x + 1), range(y, y + 1))), TileFacts(x, y))
+
+    def _whole(self) -> Facts:
+        """Return the facts of all tiles of the index, gathered once."""
+        content, pair = self.content, (self.level_x, self.level_y)
+        if pair not in content.known_facts:
+            whole = range(len(content.columns.spans(self.level_x))), range(len(content.rows.spans(self.level_y)))
+            plain = replace(content, edited=Edited.none())
+            content.known_facts[pair] = self._gathered(*whole, plain)
+        return content.known_facts[pair]
+
+    def _gathered(self, xs: range, ys: range, content: Content) -> Facts:
         wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
         x, y, when, who, confirmed = _blocks(content, wide, tall)
         x = content.columns.parents(Level.VERSION, x, max(self.level_x, Level.VERSION))
         y = content.rows.parents(Level.VERSION, y, max(self.level_y, Level.VERSION))
         return _gathered(x, y, when, who, confirmed)
 
-    def at(self, x: int, y: int) -> TileFacts:
-        """Return the facts of one tile."""
-        return next(iter(self.within(range(x, x + 1), range(y, y + 1))), TileFacts(x, y))
 
-
-def _blocks(content: Content, xs: range, ys: range) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _blocks(content: Content, xs: range, ys: range) -> tuple[Ints, Ints, Ints, Ints, Bools]:
     """Return place, time, person and whether it is confirmed of every block of a rectangle of versions."""
     blocks, base = content.blocks_within(xs, ys), content.index.base
     row = blocks.row
-    when = np.where(row >= 0, base.when_ms[row], 0) if len(base.when_ms) else np.zeros(len(row), np.int64)
-    who = np.where(row >= 0, base.who[row], 0) if len(base.who) else np.zeros(len(row), np.int64)
-    for at in np.flatnonzero(row < 0).tolist():
+    when, who = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
+    old = row >= 0
+    when[old], who[old] = base.when_ms[row[old]], base.who[row[old]]
+    for at in np.flatnonzero(~old).tolist():
         block = content.block_at(int(blocks.x[at]), int(blocks.y[at]))
         if block is not None:
             when[at], who[at] = block.when_ms, content.people.index(block.who)
     return blocks.x, blocks.y, when, who, blocks.status == _CONFIRMED
 
 
-def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Ints) -> Facts:
+def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> Facts:
     if not len(x):
         return Facts(*(np.zeros(0, np.int64) for _ in Facts.__dataclass_fields__))
     height = int(y.max()) + 1
-    tiles, inverse = np.unique(x.astype(np.int64) * height + y, return_inverse=True)
-    count = len(tiles)
-    newest, oldest = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max)
+    key = x.astype(np.int64) * height + y
+    tiles, tile, blocks = _numbered(key)
+    newest, oldest = np.zeros(len(tiles), np.int64), np.full(len(tiles), np.iinfo(np.int64).max)
     known = np.flatnonzero(confirmed & (when > 0))
-    np.maximum.at(newest, inverse[known], when[known])
-    np.minimum.at(oldest, inverse[known], when[known])
-    sums = np.bincount(inverse, confirmed, minlength=count).astype(np.int64)
-    blocks = np.bincount(inverse, minlength=count)
-    return Facts(
-        tiles // height,
-        tiles % height,
-        newest,
-        np.where(newest > 0, oldest, 0),
-        _most(inverse, who, confirmed, count),
-        sums,
-        blocks,
-    )
+    np.maximum.at(newest, tile[known], when[known])
+    np.minimum.at(oldest, tile[known], when[known])
+    most = _most(tile, who, confirmed, len(tiles))
+    sums = np.bincount(tile, confirmed, minlength=len(tiles)).astype(np.int64)
+    return Facts(tiles // height, tiles % height, newest, np.where(newest > 0, oldest, 0), most, sums, blocks)
 
 
-def _most(tile: Ints, who: Ints, counts: Ints, tiles: int) -> Ints:
+def _numbered(key: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the different keys, which of them each one is, and how often each occurs."""
+    if int(key.max()) > _DENSE:
+        tiles, tile, counts = np.unique(key, return_inverse=True, return_counts=True)
+        return tiles, tile, counts
+    counts = np.bincount(key)
+    tiles = np.flatnonzero(counts)
+    number = np.cumsum(counts > 0) - 1
+    return tiles, number[key], counts[tiles]
+
+
+def _most(tile: Ints, who: Ints, confirmed: Bools, tiles: int) -> Ints:
     """Return who confirmed most blocks of every tile; of two, the one who comes first in the list."""
     found = np.zeros(tiles, np.int64)
-    chosen = counts & (who > 0)
+    chosen = confirmed & (who > 0)
     if not chosen.any():
         return found
     people = int(who.max()) + 1
-    pairs, numbers = np.unique(tile[chosen] * people + who[chosen], return_counts=True)
+    pairs, _, numbers = _numbered(tile[chosen] * people + who[chosen])
     order = np.lexsort((-(pairs % people), numbers, pairs // people))
     last = order[np.append(np.flatnonzero(np.diff(pairs[order] // people)), len(order) - 1)]
     found[pairs[last] // people] = pairs[last] % people

@@ -222,5 +222,9 @@ class Nodes:
 def _rows(base: TreeBase, version_ids: Ints) -> Ints:
     if not len(base.version_id):
         return np.full(len(version_ids), NOWHERE, np.int64)
-    found = np.minimum(search(base.version_id, version_ids), len(base.version_id) - 1)
+    last = len(base.version_id) - 1
+    if int(base.version_id[-1]) - int(base.version_id[0]) == last:
+        found = np.clip(version_ids.astype(np.int64) - int(base.version_id[0]), 0, last)
+    else:
+        found = np.minimum(search(base.version_id, version_ids), last)
     return np.where(base.version_id[found] == version_ids, found, NOWHERE)

@@ -38,12 +38,13 @@ def ordered(plain: Content, order: Order) -> tuple[Axis, Axis]:
 
 
 def _planned(axis: Axis, schemas: Sequence[Schema]) -> Axis:
-    return axis_on(axis.side, axis.nodes, planned(axis.side, axis.nodes, schemas))
+    groups = [group_of(schema.name) for schema in schemas]
+    return axis_on(axis.side, axis.nodes, planned(axis.side, axis.nodes, schemas, groups))
 
 
 def _by_name(axis: Axis) -> Axis:
     schemas = sorted(axis.schemas, key=lambda schema: (group_of(schema.name), schema.name))
-    plan = planned(axis.side, axis.nodes, schemas)
+    plan = _planned(axis, schemas).laid.plan
     return axis_on(axis.side, axis.nodes, plan, _sorted_within(plan, _path_ranks(axis.nodes, plan)))
 
 

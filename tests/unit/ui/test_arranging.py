@@ -19,7 +19,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged, needs_arranging
 from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
+from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of, rebased
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Asked, Column, Notch, Plane, versions_of
 from tests.unit.ui.random_edits import some_edit
@@ -194,6 +194,21 @@ def test_edits_on_a_filtered_plane_count_as_if_it_were_laid_out_again(seed: int)
         document = transition.after
         content = content_after(content, document, [change.key for change in transition.change.blocks])
     agrees(content, Plane.of(document, Asked(shown=frozenset(p))))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_plane_over_merged_columns_shows_what_it_showed(seed: int) -> None:
+    document = documents(seed)[1]
+    p = some_ids(document, Side.EXTRACTION, random.Random(seed))
+    for arrangement in (Arrangement(), Arrangement(Order.NAME, passing(document, Side.EXTRACTION, p))):
+        content = arranged(document, arrangement)
+        again = rebased(content, document.merged())
+        assert len(content.edited) > 0 or not arrangement.is_plain
+        assert len(again.edited) == 0
+        assert ends(again) == ends(content)
+        whole = range(len(content.columns.spans(Level.GROUP))), range(len(content.rows.spans(Level.GROUP)))
+        counts = [list(each.counts(Level.GROUP, Level.GROUP).within(*whole)) for each in (content, again)]
+        assert counts[0] == counts[1]
 
 
 def test_an_element_on_a_hidden_attribute_asks_for_another_arrangement() -> None:

@@ -113,8 +113,9 @@ def test_a_line_let_go_beside_the_other_list_changes_nothing(editor: BlockPanel,
 def test_escape_abandons_a_line_that_is_being_drawn(editor: BlockPanel, window: Window) -> None:
     state, right = window.project.value.state, editor.lists.right
     pull(editor.lists.left, "settled", right.viewport(), place(right, "channel"), let_go=False)
-    assert editor.lists.is_connecting
+    was_connecting = editor.lists.is_connecting
     QTest.keyClick(editor.lists.left, Qt.Key.Key_Escape)
+    assert was_connecting
     assert not editor.lists.is_connecting
     QTest.mouseRelease(editor.lists.left.viewport(), LEFT, pos=place(editor.lists.left, "settled"))
     assert window.project.value.state == state

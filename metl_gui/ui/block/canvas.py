@@ -108,7 +108,7 @@ class Canvas(QWidget):
 
     def _is_strong(self, link: Link) -> bool:
         left, right = self.drawn.current
-        return link.element.p == left or link.element.q == right or link is self._hovered
+        return link.element.p == left or link.element.q == right or link.is_current or link is self._hovered
 
     def _pen(self, link: Link) -> QPen:
         theme = themes.current()

@@ -10,11 +10,11 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.selection import Place
 
 _MAPPING = ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen")
-_LOOKING = ("open_block", "block_versions", "what_feeds", "where_goes", "progression")
+_LOOKING = ("open_block", "block_versions", "suggestions", "what_feeds", "where_goes", "progression")
 _SAYING = ("same_as", "not_same_as", "comment", "mask")
 _VERSION = ("new_entity_version", "remove_version")
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "schema": (_MAPPING, _LOOKING, ("comment",)),
+    "schema": (_MAPPING, _LOOKING, ("comment",), ("new_entity_version",)),
     "version": (_MAPPING, _LOOKING, ("comment",), _VERSION),
     "attribute": (_MAPPING, _LOOKING, _SAYING),
 }

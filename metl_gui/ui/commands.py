@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.keys.sheet import KeySheet
 from metl_gui.ui.naming import version_words
+from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.workbench.exporting import ExportFormat, export
@@ -52,7 +52,7 @@ class Commands(QObject):
         name, _ = QFileDialog.getSaveFileName(self._window, "New project", str(Path.home() / "mapping.metl"), _PROJECTS)
         if name:
             path = Path(name).with_suffix(".metl")
-            self._open_by("Making the project", lambda _watch: Workbench.create(path))
+            self._window.opening.start(path, lambda _watch: Workbench.create(path), self._opened)
 
     def ask_and_open(self) -> None:
         """Ask for a project and open it."""
@@ -67,30 +67,27 @@ class Commands(QObject):
             self._window.show_page(0)  # it is open here; nobody else holds it
             return
 
-        def done(outcome: Outcome[Workbench]) -> None:
+        def done(outcome: Outcome[Prepared]) -> None:
             if isinstance(outcome.error, ProjectHeldError):
                 self._ask_how(path, outcome.error)
             else:
                 self._opened(outcome)
 
-        self._window.jobs.start(
-            f"Opening {path.name}",
-            lambda watch: Workbench.open(path, for_editing, take_over=take_over, watch=watch),
-            done,
+        self._window.opening.start(
+            path, lambda watch: Workbench.open(path, for_editing, take_over=take_over, watch=watch), done
         )
 
     def open_sample(self) -> None:
         """Open a fresh copy of the sample project."""
 
-        def task(watch: Watch) -> Workbench:
+        def make(watch: Watch) -> Workbench:
             return Workbench.open(fresh_copy(watch=watch).project)
 
-        self._open_by("Copying the sample project", task)
+        self._window.opening.start(Path("the sample project"), make, self._opened)
 
     def close_project(self) -> None:
-        """Close the project."""
-        self._window.selection.choose(type(self._window.selection.current)())
-        self._project.close()
+        """Close the project; how it was looked at is kept."""
+        self._window.close_project()
 
     def ask_and_import(self, side: Side) -> None:
         """Ask for schema files and import them."""
@@ -223,12 +220,9 @@ class Commands(QObject):
         self._window.settings.remember_action(entry.id)
         entry.does()
 
-    def _open_by(self, title: str, task: Callable[[Watch], Workbench]) -> None:
-        self._window.jobs.start(title, task, self._opened)
-
-    def _opened(self, outcome: Outcome[Workbench]) -> None:
+    def _opened(self, outcome: Outcome[Prepared]) -> None:
         if outcome.value is not None:
-            self._window.show_project(outcome.value)
+            self._window.show_project(outcome.value.workbench, outcome.value)
         self._failed_only(outcome)
 
     def _ask_how(self, path: Path, error: ProjectHeldError) -> None:

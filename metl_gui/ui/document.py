@@ -60,11 +60,18 @@ class OpenProject(QObject):
         self._review: tuple[Document, tuple[ReviewItem, ...]] | None = None
         self._comments: Comments | None = None
 
-    def open(self, workbench: Workbench) -> None:
-        """Show another project; the one before is closed."""
+    def open(self, workbench: Workbench, review: tuple[ReviewItem, ...] | None = None) -> None:
+        """Show another project; the one before is closed.
+
+        Args:
+            workbench: the project.
+            review: what waits in it, when somebody has worked that out already.
+        """
         self.close()
         self.workbench = workbench
         self.value = workbench.document
+        if review is not None:
+            self._review = (self.value, tuple(sorted(review, key=_is_postponed)))
         self.opened.emit(workbench)
 
     def close(self) -> None:
@@ -121,7 +128,7 @@ class OpenProject(QObject):
     def review_items(self) -> tuple[ReviewItem, ...]:
         """What waits for a decision, postponed items last; worked out once for each document."""
         if self._review is None or self._review[0] is not self.value:
-            items = sorted(review_items(self.value), key=lambda item: item.block.postponed)
+            items = sorted(review_items(self.value), key=_is_postponed)
             self._review = (self.value, tuple(items))
         return self._review[1]
 
@@ -154,3 +161,7 @@ class OpenProject(QObject):
             changed = Changed(self.value, after, blocks)
             self.value = after
             self.changed.emit(changed)
+
+
+def _is_postponed(item: ReviewItem) -> bool:
+    return item.block.postponed

@@ -52,7 +52,7 @@ def run(project: Path | None, source: str = "") -> int:
 
         from metl_gui.ui.dressing import dress
         from metl_gui.ui.settings import ViewSettings, stored_settings
-        from metl_gui.ui.window import Window, open_path
+        from metl_gui.ui.window import Window, open_last, open_path
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     qInstallMessageHandler(_last_words)
@@ -68,6 +68,8 @@ def run(project: Path | None, source: str = "") -> int:
     window.show()
     if project is not None:
         open_path(window, project, source)
+    else:
+        open_last(window)
     return int(app.exec())
 
 

@@ -20,6 +20,8 @@ from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.notice import Notice, NoticeStrip
+from metl_gui.ui.opening import Opening, Prepared
+from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.review.page import ReviewPage
@@ -31,7 +33,9 @@ from metl_gui.ui.selection import Selected, Selection, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
 from metl_gui.ui.status import Status
+from metl_gui.ui.suggest.room import SuggestionRoom
 from metl_gui.ui.upkeep import Upkeep
+from metl_gui.ui.visit import look_again, visit_of
 from metl_gui.workbench.session import Workbench
 
 _BEAT_MS = 30_000
@@ -54,9 +58,11 @@ class Window(QMainWindow):
     project: OpenProject
     selection: Selection
     spark: SparkRuns
+    opening: Opening
     commands: Commands
     map: MapPage
     lists: ListDocks
+    suggest: SuggestionRoom
     owners: OwnerCommands
     owner_docks: OwnerDocks
     review: ReviewPage
@@ -74,15 +80,17 @@ class Window(QMainWindow):
         self.project = OpenProject(self)
         self.selection = Selection(self)
         self.spark = SparkRuns(self.jobs, self)
+        self.opening = Opening(self.jobs, self)
         self.commands = Commands(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
-        self.map = MapPage(self.project, self.selection)
+        self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.owners = OwnerCommands(self)
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
+        self.suggest = SuggestionRoom(self.map, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
         self.run_page = RunPage(self.project, self.spark)
-        self.start = StartPage()
+        self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), Status()
         self.stack = QStackedWidget()
         self.titles: tuple[str | None, str | None] = (None, None)
@@ -110,15 +118,38 @@ class Window(QMainWindow):
             self._restore_page()
             self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def show_project(self, workbench: Workbench) -> None:
-        """Show a project that was opened."""
-        self.selection.choose(Selected())
-        self.project.open(workbench)
-        self.settings.remember_project(workbench.path)
+    def show_project(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
+        """Show a project that was opened, as it was looked at last.
+
+        Args:
+            workbench: the project.
+            prepared: what a job has worked out for it; without it that happens here.
+        """
+        self.close_project()
         self.notice.clear()
+        if prepared is not None:
+            self.map.take_prepared(prepared.content)
+        self.project.open(workbench, prepared.review if prepared is not None else None)
+        self.settings.remember_project(workbench.path)
+        look_again(self, self.settings.visit(workbench.project_id))
+        self.settings.last_open = workbench.path
+
+    def close_project(self) -> None:
+        """Close the project; how it was looked at is kept."""
+        if self.project.workbench is not None:
+            self._keep_visit()
+            self.selection.choose(Selected())
+            self.project.close()
+        self.settings.last_open = None
+
+    def _keep_visit(self) -> None:
+        workbench = self.project.workbench
+        if workbench is not None and _is_there(workbench):
+            self.settings.save_visit(workbench.project_id, visit_of(self))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process."""
+        self._keep_visit()
         self.settings.save_layout("window", self.saveGeometry())
         for page in self._laid_out:
             self.settings.save_layout(page.objectName(), page.saveState())
@@ -126,6 +157,7 @@ class Window(QMainWindow):
         self.upkeep.stop()
         self.spark.shut_down()
         self.jobs.stop()
+        self.opening.close_unshown()
         self.project.close()
         super().closeEvent(event)
 
@@ -150,7 +182,8 @@ class Window(QMainWindow):
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
-        for page in (self.map, self.review, self.run_page, self.start):
+        self.actions_table.add_live_menu("View > Bookmarks", self.map.going.fill_bookmarks)
+        for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
             self.stack.addWidget(page)
         central = QWidget()
         layout = QVBoxLayout(central)
@@ -175,6 +208,8 @@ class Window(QMainWindow):
         self.selection.changed.connect(self._selected)
         self.stack.currentChanged.connect(self.actions_table.refresh)
         self.lists.said.connect(self.notify)
+        self.suggest.said.connect(self._tell_said)
+        self.suggest.suggestions.changed.connect(self.actions_table.refresh)
         self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
         self.map.said.connect(self._tell_said)
@@ -183,6 +218,10 @@ class Window(QMainWindow):
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
         self.start.recent_wanted.connect(self.commands.open)
+        self.opening.began.connect(self._opening_began)
+        self.opening.progressed.connect(self.opening_page.show_progress)
+        self.opening.ended.connect(self._opening_ended)
+        self.opening_page.cancel_wanted.connect(self.opening.cancel)
         self.dressing.dressed.connect(self._dressed)
         self._beat.timeout.connect(self._tell_alive)
         self.upkeep.failed.connect(self._tell_failed)
@@ -213,7 +252,8 @@ class Window(QMainWindow):
         self.status.show_document(None, 0, False)
         self.status.show_place("")
         self.start.show_recent(self.settings.recent)
-        self.stack.setCurrentIndex(_START)
+        if self.opening.job is None:
+            self.stack.setCurrentIndex(_START)
         self._show_name("")
         self.setWindowTitle("METL Workbench")
         self._beat.stop()
@@ -225,11 +265,21 @@ class Window(QMainWindow):
         self.head.setEnabled(True)
         self._show_name(workbench.path.name)
         self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
-        if self.stack.currentIndex() == _START:
+        if self.stack.currentIndex() >= _START:
             self.show_page(0)
         if workbench.is_for_editing:
             self._beat.start()
         self._show_facts()
+
+    def _opening_began(self, name: str) -> None:
+        """Say what is being opened; a project that is in front stays there until the next one can be shown."""
+        self.opening_page.show_name(name)
+        if self.project.workbench is None:
+            self.stack.setCurrentWidget(self.opening_page)
+
+    def _opening_ended(self, _outcome: object) -> None:
+        if self.project.workbench is None and self.opening.job is None:
+            self._no_project()
 
     def _show_name(self, name: str) -> None:
         self._name.setText(name)
@@ -332,10 +382,41 @@ class Window(QMainWindow):
         self.show_page(0)
         return self.lists
 
+    def on_map(self) -> MapPage:
+        """Bring the Map page to the front."""
+        if self.stack.currentWidget() is not self.map:
+            self.show_page(0)
+        return self.map
+
+    def show_suggestions(self) -> SuggestionRoom:
+        """Bring the page of the suggestions to the front."""
+        self.show_page(0)
+        return self.suggest
+
     def find_everywhere(self) -> None:
         """Go to the box that searches everywhere."""
         self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.head.search.selectAll()
+
+
+def _is_there(workbench: Workbench) -> bool:
+    """Whether the file is where it was opened: only then can its id be asked for."""
+    try:
+        return bool(workbench.project_id)
+    except UserError:
+        return False
+
+
+def open_last(window: Window) -> None:
+    """Open the project that was open when the window was closed; one that keeps it from opening is tried once only."""
+    path = window.settings.last_open
+    if path is None:
+        return
+    window.settings.last_open = None  # comes back when it is shown
+    if path.is_file():
+        window.commands.open(path)
+    else:
+        window.notify(f"{path.name} is not there any more: {path.parent}", is_good=False)
 
 
 def open_path(window: Window, path: Path, source: str = "") -> None:

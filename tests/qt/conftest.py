@@ -93,9 +93,7 @@ def make_window(dressed: QApplication, tmp_path: Path) -> Iterator[Callable[[], 
 
     yield make
     for window in windows:
-        window.close()
-        window.deleteLater()
-    dressed.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # outside a loop Qt leaves this to nobody
+        end(window)
     dressed.processEvents()
 
 
@@ -105,6 +103,14 @@ def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> W
     made = make_window()
     made.show_project(Workbench.open(waiting_sample.project))
     return made
+
+
+def end(window: Window) -> None:
+    """Close a window and have it deleted."""
+    window.close()
+    window.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # outside a loop Qt leaves this to nobody
+    QApplication.processEvents()
 
 
 def activate(window: Window) -> None:

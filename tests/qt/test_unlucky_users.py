@@ -51,7 +51,7 @@ def test_an_empty_project_says_what_fills_it_until_both_sides_are_there(empty: W
     assert page.empty.title.text() == "No canonical model yet"
     assert (page.empty.sources.isVisible(), page.empty.targets.isVisible()) == (False, True)
     add(empty, Side.CDM, "account", "id")
-    assert page.middle.currentWidget() is page.matrix
+    assert page.matrix.isVisible()
     assert wanted == [Side.CDM]
 
 

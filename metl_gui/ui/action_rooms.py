@@ -9,6 +9,7 @@ from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
 from metl_gui.ui.owners import actions as owner_actions
 from metl_gui.ui.search import actions as search_actions
+from metl_gui.ui.suggest import actions as suggest_actions
 
 ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     actions.TABLE,
@@ -17,6 +18,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     block_actions.ROWS,
     search_actions.ROWS,
     owner_actions.ROWS,
+    suggest_actions.ROWS,
 )
 """The rows of every room, the shell's first."""
 

@@ -12,7 +12,7 @@ from metl_gui.ui.suggest.model import ROW_ROLE
 from metl_gui.ui.suggest.rows import Row
 
 ROW_PX = 46
-_BAR_PX = 48
+_BAR_PX = 36
 
 
 class SuggestionDelegate(QStyledItemDelegate):
@@ -34,38 +34,40 @@ class SuggestionDelegate(QStyledItemDelegate):
         is_selected = paint_row_background(painter, option)
         painter.setPen(theme.line)
         painter.drawLine(box.bottomLeft(), box.bottomRight())
-        right = box.right() - px(12)
+        left, right = box.left() + px(12), box.right() - px(12)
+        first = QRectF(left, box.top() + px(4), right - left, px(20))
+        second = QRectF(left, box.top() + px(23), right - left, px(18))
         if row.score is not None:
-            right = _paint_score(painter, box, row.score) - px(10)
-        left = box.left() + px(12)
+            first.setRight(_paint_number(painter, first, row.score) - px(8))
+            second.setLeft(_paint_bar(painter, second, row.score) + px(8))
         painter.setFont(themes.scaled(1.0))
         painter.setPen(theme.text)
-        _line(painter, QRectF(left, box.top() + px(4), right - left, px(20)), row.title, Qt.TextElideMode.ElideMiddle)
+        _line(painter, first, row.title, Qt.TextElideMode.ElideMiddle)
         painter.setFont(themes.small())
         painter.setPen(theme.text if is_selected else theme.dim)
-        below = QRectF(left, box.top() + px(23), box.right() - px(12) - left, px(18))
-        _line(painter, below, row.facts, Qt.TextElideMode.ElideRight)
+        _line(painter, second, row.facts, Qt.TextElideMode.ElideRight)
         painter.restore()
 
 
-def _paint_score(painter: QPainter, box: QRectF, score: float) -> float:
-    """Paint bar and number into the right end of the first line and return where they begin."""
-    theme, px, words = themes.current(), themes.px, f"{score:.2f}"
+def _paint_number(painter: QPainter, line: QRectF, score: float) -> float:
+    """Paint the number at the right end of a line and return where it begins."""
     painter.setFont(themes.mono())
-    width = QFontMetricsF(painter.font()).horizontalAdvance("0.00")
-    number = QRectF(box.right() - px(12) - width, box.top() + px(4), width, px(20))
-    painter.setPen(theme.text)
-    painter.drawText(number, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
-    trough = QRectF(number.left() - px(6) - px(_BAR_PX), number.center().y() - px(2), px(_BAR_PX), px(5))
+    painter.setPen(themes.current().text)
+    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, f"{score:.2f}")
+    return line.right() - QFontMetricsF(painter.font()).horizontalAdvance("0.00")
+
+
+def _paint_bar(painter: QPainter, line: QRectF, score: float) -> float:
+    """Paint the score as a bar at the left end of a line and return where it ends."""
+    theme, width, height = themes.current(), themes.px(_BAR_PX), themes.px(5)
+    trough = QRectF(line.left(), line.center().y() - height / 2, width, height)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.line)
-    painter.drawRoundedRect(trough, px(2), px(2))
+    painter.drawRoundedRect(trough, height / 2, height / 2)
     painter.setBrush(theme.good)
-    painter.drawRoundedRect(
-        QRectF(trough.topLeft(), trough.size()).adjusted(0, 0, -trough.width() * (1 - score), 0), 2, 2
-    )
-    return trough.left()
+    painter.drawRoundedRect(trough.adjusted(0, 0, -width * (1 - score), 0), height / 2, height / 2)
+    return trough.right()
 
 
 def _line(painter: QPainter, box: QRectF, words: str, mode: Qt.TextElideMode) -> None:

@@ -16,7 +16,7 @@ from metl_gui.ui.suggest.rows import Row, candidate_row, entity_row, refusal_row
 from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, Suggestions
 from metl_gui.ui.surface import Surface
 
-_LONGEST_NAME = 24
+_LONGEST_NAME, _NARROWEST = 24, 284
 
 
 class Part(IntEnum):
@@ -57,7 +57,8 @@ class SuggestionPanel(Surface):
     left = Signal()
 
     def __init__(self, project: OpenProject, suggestions: Suggestions, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (300, 400), parent, share=(0.3, 0.5))
+        super().__init__("panel", (300, 440), parent, share=(0.3, 0.55))
+        self.setMinimumWidth(_NARROWEST)  # so that it keeps its width whichever buttons stand below
         self._project = project
         self._suggestions = suggestions
         self._is_refreshing = False

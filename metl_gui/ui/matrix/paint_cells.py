@@ -9,7 +9,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.core.blocks import Block, Loss, Status
-from metl_gui.ui.contrast import faded, mixed
+from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.axis import Level
@@ -45,12 +45,12 @@ def paint_cells(painter: QPainter, look: Look) -> frozenset[Sign]:
     _paint_null_frames(painter, look, (wide, tall), known)
     signs: set[Sign] = set()
     letters = Lettering(painter, look.ratio, is_vector=look.is_vector, factor=0.82)
-    grid: list[QLineF] = []
+    grid: dict[int, list[QLineF]] = {}
     for key, tile in known.items():
         box = _box(wide, tall, *key)
         tint, words = tints.get(key, (None, ""))
-        _paint_frame(painter, look, box, tile, tint)
-        grid += _grid(look, box, key)
+        ground = _paint_frame(painter, look, box, tile, tint)
+        grid.setdefault(ground.rgb(), []).extend(_grid(look, box, key))
         if words:
             _paint_label(letters, box, words, look)
     _paint_grid(painter, look, grid)
@@ -110,25 +110,28 @@ def _paint_null_frames(
         painter.drawRoundedRect(box, CORNER, CORNER)
 
 
-def _paint_frame(painter: QPainter, look: Look, box: QRectF, tile: BlockTile, tint: QColor | None) -> None:
+def _paint_frame(painter: QPainter, look: Look, box: QRectF, tile: BlockTile, tint: QColor | None) -> QColor:
+    """Frame a block and return the colour of its ground."""
     theme = look.theme
     pen, brush = QPen(theme.line, 1.0), mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0)
     if tile.status is Status.NEEDS_REVIEW:
         colour, width = theme.review_outline
         pen, brush = QPen(colour, width), theme.reviewbg
     elif tile.elements:
-        brush = faded(theme.accentbg, 0.55)
+        brush = mixed(theme.panel, theme.accentbg, 0.55)
+    brush = brush if tint is None else tint
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(pen)
-    painter.setBrush(brush if tint is None else tint)
+    painter.setBrush(brush)
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
+    return brush
 
 
 def _tints(look: Look, xs: range, ys: range, blocks: Blocks) -> dict[tuple[int, int], tuple[QColor, str]]:
     """Return the tint and the words that the overlay gives every block."""
     if look.tinting.overlay is Overlay.NONE or not len(blocks):
         return {}
-    people = tuple(look.content.people)
+    people = look.content.people
     facts = look.content.facts(Level.VERSION, Level.VERSION).within(xs, ys)
     when = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.newest_ms.tolist(), strict=True))
     who = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.who.tolist(), strict=True))
@@ -174,10 +177,12 @@ def _grid(look: Look, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
     return lines + [QLineF(seen.left(), y, seen.right(), y) for y in ys if seen.top() <= y <= seen.bottom()]
 
 
-def _paint_grid(painter: QPainter, look: Look, lines: list[QLineF]) -> None:
+def _paint_grid(painter: QPainter, look: Look, lines: dict[int, list[QLineF]]) -> None:
+    """Draw the lines between cells in opaque colours, which takes an eighth of the time of clear ones."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-    painter.setPen(QPen(faded(look.theme.line, 0.55), 1.0))
-    painter.drawLines(lines)
+    for ground, drawn in lines.items():
+        painter.setPen(QPen(mixed(QColor.fromRgb(ground), look.theme.line, 0.55), 1.0))
+        painter.drawLines(drawn)
 
 
 def _paint_elements(painter: QPainter, look: Look) -> set[Sign]:

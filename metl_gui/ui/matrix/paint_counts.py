@@ -24,7 +24,8 @@ _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
 _SIGN_FROM_PX = 10
 _CROSS_FROM_PX = 30
-_RASTER_PX = 2
+_RASTER_PX = 2.8
+"""The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
 _RAMP = 16
 
 
@@ -53,18 +54,17 @@ def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> f
     if not len(columns.items) or not len(rows.items):
         return frozenset()
     laid = _laid(look, levels, columns, rows)
-    scale = tinting.scale_of(look.tinting, look.theme, tuple(look.content.people))
-    colours = [zero_of(look.theme), *(step.colour for step in scale), look.theme.reviewbg]
-    numbers = _numbers(laid, columns, rows, len(colours))
+    colours = _colours.of(look)
+    numbers = _numbers(laid, columns, rows, len(colours.tiles))
     if look.is_vector:
-        _paint_boxes(painter, columns, rows, numbers, colours, look.ratio)
+        _paint_boxes(painter, columns, rows, numbers, colours.tiles, look.ratio)
     else:
         radius = round(_CORNER_PX * look.ratio)
         is_rounded = min(columns.median_length, rows.median_length) >= _ROUNDED_FROM_PX * look.ratio
         pixels = plates(columns, rows, numbers, radius if is_rounded else 0)
-        painter.drawImage(QPointF(0, 0), picture(pixels, palette(look.theme.panel, colours), look.ratio))
+        painter.drawImage(QPointF(0, 0), picture(pixels, colours.table, look.ratio))
     if not _is_one_element(levels):
-        _paint_words(painter, look, laid, scale)
+        _paint_words(painter, look, laid, colours)
     _paint_waiting(painter, laid, look.theme)
     _paint_flagged(painter, laid, look.theme)
     signs = _signs(look, laid)
@@ -100,7 +100,7 @@ def _laid(look: Look, levels: tuple[Level, Level], columns: PixelLine, rows: Pix
     seen_y = content.rows.spans(levels[1]).within(look.box[1], look.box[3])
     tiles = content.counts(*levels).within(seen_x, seen_y)
     told = _told(look, levels, (seen_x, seen_y), tiles)
-    steps = tinting.steps_of(look.tinting, told, tuple(content.people))
+    steps = tinting.steps_of(look.tinting, told, content.people)
     at_x, at_y = columns.rows_of(tiles.x), rows.rows_of(tiles.y)
     r = look.ratio
     left, top = columns.begin[at_x] / r, rows.begin[at_y] / r
@@ -148,21 +148,20 @@ def _paint_boxes(
             painter.drawRoundedRect(QRectF(left, top, right - left, bottom - top), _CORNER_PX, _CORNER_PX)
 
 
-def _paint_words(painter: QPainter, look: Look, laid: Laid, scale: list[tinting.Step]) -> None:
+def _paint_words(painter: QPainter, look: Look, laid: Laid, colours: _Colours) -> None:
     """Write on every tile with room for it what it holds."""
     letters = Lettering(painter, look.ratio, is_vector=look.is_vector)
     fonts = letters.plain
     has_room = (laid.height >= fonts.height - 2) & (laid.width >= fonts.width("0") + 4)
     sight = QRectF(0, 0, *look.size)
-    inks = [look.theme.on_tint(step.colour) for step in scale]
     elements, share = laid.tiles.elements.tolist(), laid.tiles.share.tolist()
     steps = laid.steps.tolist()
     for at, box in laid.where(has_room & (laid.tiles.elements > 0)):
         step = steps[at]
-        words = tinting.words_of(look.tinting, scale[step], elements[at], share[at])
+        words = tinting.words_of(look.tinting, colours.scale[step], elements[at], share[at])
         seen = box if sight.contains(box) else box.intersected(sight)
         if fonts.width(words) + 4 <= seen.width() and fonts.height - 2 <= seen.height():
-            letters.write(words, seen, inks[step])
+            letters.write(words, seen, colours.inks[step])
 
 
 def _paint_waiting(painter: QPainter, laid: Laid, theme: Theme) -> None:
@@ -250,10 +249,42 @@ def density(
         The picture, and whether anything waits in it.
     """
     found = content.density(box, (_RASTER_PX / scales[0], _RASTER_PX / scales[1]))
-    share = found.share
-    steps = np.where(share > 0, 1 + np.minimum((share * _RAMP).astype(np.int64), _RAMP - 1), 0)
-    steps = np.where(found.waiting, _RAMP + 1, steps).astype(np.uint8)
+    elements, room = found.elements.reshape(-1), found.room.reshape(-1)
+    held, waits = np.flatnonzero(elements), np.flatnonzero(found.waits)
+    share = elements[held] / np.maximum(room[held], np.float32(1e-6))
+    steps = np.zeros(len(elements), np.uint8)
+    steps[held] = 1 + np.minimum(share * _RAMP, _RAMP - 1).astype(np.uint8)
+    steps[waits] = _RAMP + 1
+    image = picture(steps.reshape(found.elements.shape), _ramp(theme), 1.0)
+    return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
+
+
+def _ramp(theme: Theme) -> list[int]:
+    """Return the colours of densities: zero, the ramp, and what waits."""
     ramp = [mixed(theme.panel, theme.accent, 0.35 + 0.65 * at / (_RAMP - 1)) for at in range(_RAMP)]
-    colours = [zero_of(theme), *ramp, theme.reviewmark]
-    image = picture(steps, [colour.rgba() for colour in colours], 1.0)
-    return Binned(image, found.left, found.top, found.right, found.bottom), bool(found.waiting.any())
+    return [colour.rgba() for colour in (zero_of(theme), *ramp, theme.reviewmark)]
+
+
+class _Colours:
+    """The scale of an overlay as colours of a picture and inks of words, worked out when it changes."""
+
+    def __init__(self) -> None:
+        self._of: tuple[Theme, tinting.Tinting, tuple[str, ...]] | None = None
+        self.scale: list[tinting.Step] = []
+        self.tiles: list[QColor] = []
+        self.table: list[int] = []
+        self.inks: list[QColor] = []
+
+    def of(self, look: Look) -> _Colours:
+        """Return the colours of a look."""
+        key = look.theme, look.tinting, look.content.people
+        if self._of is None or self._of[0] is not key[0] or self._of[1:] != key[1:]:
+            self.scale = tinting.scale_of(look.tinting, look.theme, look.content.people)
+            self.tiles = [zero_of(look.theme), *(step.colour for step in self.scale), look.theme.reviewbg]
+            self.table = palette(look.theme.panel, self.tiles)
+            self.inks = [look.theme.on_tint(step.colour) for step in self.scale]
+            self._of = key
+        return self
+
+
+_colours = _Colours()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.attribute_notes import NO_NOTES, Notes
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.nodes import Side
@@ -22,7 +23,6 @@ from metl_gui.core.tree_columns import STEP_ATTRIBUTES, Bools, Changes, Part, Tr
 
 Ints = NDArray[np.int32]
 _MANY_ROWS = 200
-_NOBODY = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +43,11 @@ class PartFilter:
     Shape: ``passes`` bool of m; ``hits`` int32 of n, how many attributes of a version pass; ``schemas`` bool of s.
     """
 
-    def __init__(self, part: Part, query: Query, uses: AttributeUses, commented: Ints) -> None:
+    def __init__(self, part: Part, query: Query, uses: AttributeUses, notes: Notes) -> None:
         self.part = part
         self._base = part.columns.base
         self._uses = uses
-        self._commented = commented
+        self._notes = notes
         self._terms = [(term, _names_of(term, part)) for term in query.terms]
         self.passes = np.zeros(len(self._base.id), np.bool_)
         self.hits = np.zeros(len(self._base.version_id), np.int32)
@@ -119,8 +119,10 @@ class PartFilter:
                 found = ~self._base.optional[at]
             case _, "key":
                 found = columns.is_key[at]
+            case _, "masked":
+                found = np.isin(self._base.lineage[at], self._notes.masked) | np.isin(ids, self._notes.fed_by_masked)
             case _:
-                found = (uses.commented[ids] > 0) | np.isin(self._base.lineage[at], self._commented)
+                found = (uses.commented[ids] > 0) | np.isin(self._base.lineage[at], self._notes.commented)
         return found
 
     def _bare_schemas(self) -> Bools:
@@ -143,14 +145,14 @@ class Filtering:
         columns: the tree.
         query: what is asked.
         uses: the matrix, counted.
-        commented: lineages that somebody has commented on.
+        notes: what is masked or commented on, where the query asks for it.
     """
 
-    def __init__(self, columns: TreeColumns, query: Query, uses: AttributeUses, commented: Ints = _NOBODY) -> None:
+    def __init__(self, columns: TreeColumns, query: Query, uses: AttributeUses, notes: Notes = NO_NOTES) -> None:
         self.columns = columns
         self.query = query
         self._uses = uses
-        self._commented = commented
+        self._notes = notes
         self.parts: tuple[PartFilter, ...] = ()
 
     def run(self) -> Iterator[None]:
@@ -158,7 +160,7 @@ class Filtering:
         if any(term.kind is Kind.CHANGED or (term.kind, term.value) == (Kind.IS, "new") for term in self.query.terms):
             for part in self.columns.parts:
                 yield from part.columns.find_changes()
-        self.parts = tuple(PartFilter(part, self.query, self._uses, self._commented) for part in self.columns.parts)
+        self.parts = tuple(PartFilter(part, self.query, self._uses, self._notes) for part in self.columns.parts)
         for part_filter in self.parts:
             part_filter.find_schemas()
             yield from part_filter.run()

@@ -16,15 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.attribute_notes import notes_of
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.filtering import Filtering
 from metl_gui.core.haystack import Haystack
 from metl_gui.core.matrix import STATUSES, DpmBase, base_of
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, Query, Term
-from metl_gui.core.tree_columns import TreeColumns
+from metl_gui.core.tree_columns import columns_of
 
 Rows = NDArray[np.int32]
 Bools = NDArray[np.bool_]
@@ -48,7 +50,8 @@ class Column(StrEnum):
 
 
 _SOURCE_ONLY = {(Kind.IS, "new"), (Kind.IS, "key"), *((Kind.CHANGED, value) for value in ("new", "removed", "type"))}
-_OF_BLOCKS = ("mapped", "unmapped", "review", "commented")
+_OF_BLOCKS_ALONE = ("mapped", "unmapped", "review")
+_NO_COMMENTS = Comments()
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,13 @@ class MappingRows:
 
     Args:
         document: whose elements.
-        extraction, cdm: the columns of its trees.
+        comments: what people said of attributes, for ``is:commented``.
     """
 
-    def __init__(self, document: Document, extraction: TreeColumns, cdm: TreeColumns) -> None:
+    def __init__(self, document: Document, comments: Comments = _NO_COMMENTS) -> None:
         self.document = document
-        self._columns = {Side.EXTRACTION: extraction, Side.CDM: cdm}
+        self._remarks = comments
+        self._columns = {side: columns_of(document.tree(side)) for side in Side}
         self._base = document.matrix.base
         edited = dict(document.matrix.edited())
         self._edited = base_of(block for block in edited.values() if block is not None)
@@ -197,7 +201,7 @@ class MappingRows:
         return rows
 
     def _term(self, term: Term) -> Callable[[DpmBase], Bools]:
-        if term.kind is Kind.IS and term.value in _OF_BLOCKS:
+        if term.kind is Kind.IS and term.value in _OF_BLOCKS_ALONE:
             return lambda base: np.repeat(self._of_blocks(base, term.value), np.diff(base.start))
         sides = [Side.EXTRACTION] if (term.kind, term.value) in _SOURCE_ONLY else list(Side)
         sides = [Side.CDM] if (term.kind, term.value) == (Kind.IS, "required") else sides
@@ -209,12 +213,17 @@ class MappingRows:
                 found |= table[base.p if side is Side.EXTRACTION else base.q]
             if term.kind is Kind.WORD:
                 found |= np.repeat(self._said_of_blocks(base, term.value), np.diff(base.start))
+            elif term.kind is Kind.IS and term.value == "commented":
+                commented = np.array([bool(comment) for comment in self._comments(base)], np.bool_)
+                found |= np.repeat(commented, np.diff(base.start))
             return found
 
         return mask
 
     def _attributes_passing(self, side: Side, term: Term) -> Bools:
-        filtering = Filtering(self._columns[side], Query((term,)), AttributeUses(side, self.document))
+        query = Query((term,))
+        notes = notes_of(self.document, side, self._remarks, query)
+        filtering = Filtering(self._columns[side], query, AttributeUses(side, self.document), notes)
         for _ in filtering.run():
             pass
         table = np.zeros(self.document.ids(side).attribute + 1, np.bool_)
@@ -226,8 +235,6 @@ class MappingRows:
         found: Bools = np.full(len(base.version), state == "mapped")
         if state == "review":
             found = base.status == STATUSES.index(Status.NEEDS_REVIEW)
-        elif state == "commented":
-            found = np.array([bool(comment) for comment in self._comments(base)], np.bool_)
         return found
 
     def _said_of_blocks(self, base: DpmBase, word: str) -> Bools:

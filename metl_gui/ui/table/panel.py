@@ -14,7 +14,6 @@ from metl_gui.core.edits.group import Several
 from metl_gui.core.mapping_rows import Column, MappingRows, Rows
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
-from metl_gui.core.tree_columns import TreeColumns, columns_of
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.selection import Selected, Selection, place_of_version
@@ -55,7 +54,6 @@ class MappingPanel(Surface):
         self._selection = selection
         self._jobs = jobs
         self._job: Job | None = None
-        self._trees: dict[Side, TreeColumns] = {}
         self._query = Query()
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)
         self._is_stale = True
@@ -77,6 +75,7 @@ class MappingPanel(Surface):
         self._steps.ended.connect(self._copied)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
+        project.commented.connect(self._refresh)
         selection.changed.connect(self._show_selected)
 
     # what people do
@@ -182,7 +181,6 @@ class MappingPanel(Surface):
             self._refresh()
 
     def _opened(self, _workbench: object) -> None:
-        self._trees = {}
         self._is_stale = True
         self.model.show_rows(None, np.zeros(0, np.int32))
         self._refresh()
@@ -210,11 +208,7 @@ class MappingPanel(Surface):
             return
         self._is_stale = False
         document = self._project.value
-        for side in Side:
-            known = self._trees.get(side)
-            tree = document.tree(side)
-            self._trees[side] = known.after(tree) if known is not None else columns_of(tree)
-        mapping = MappingRows(document, self._trees[Side.EXTRACTION], self._trees[Side.CDM])
+        mapping = MappingRows(document, self._project.comments())
         query, order = self._query, self._order
         if self._job is not None:
             self._job.cancel()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.names import group_of
@@ -93,6 +95,10 @@ class TreeModel(QAbstractItemModel):
             return
         self._follow_children(ROOT, touched)
         self._look_again(touched)
+
+    def ask_comments_of(self, comments: Callable[[], Comments]) -> None:
+        """Name whom to ask for comments when a filter wants to know."""
+        self._reading.comments = comments
 
     def passing(self) -> FilterResult | None:
         """Return what passes the filter, ``None`` when everything does."""

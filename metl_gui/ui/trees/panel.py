@@ -6,7 +6,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.nodes import Side
-from metl_gui.core.query import Query, parse
+from metl_gui.core.query import Kind, Query, parse
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import note_of_place
@@ -78,7 +78,9 @@ class TreePanel(Surface):
         self._timer.setInterval(_FILTER_DELAY_MS)
         self._lay_out()
         self._timer.timeout.connect(self._filter)
+        self.model.ask_comments_of(project.comments)
         self.model.filled.connect(self._filled)
+        project.commented.connect(self._commented)
         self.funnel.toggled.connect(self._narrow)
         self.box.textChanged.connect(self._wait_for_letters)
         self.view.selectionModel().selectionChanged.connect(self._chosen)
@@ -149,6 +151,10 @@ class TreePanel(Surface):
             self._is_following = False
         self._tell()
         self._narrow()
+
+    def _commented(self) -> None:
+        if "commented" in self._query.values(Kind.IS):
+            self._filter()
 
     def _filter(self) -> None:
         self._query = parse(self.box.text())

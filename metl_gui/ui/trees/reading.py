@@ -7,13 +7,15 @@ another query; then the questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.attribute_notes import notes_of
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.blocks import BlockKey, Status
+from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.filtering import Filtering
@@ -47,6 +49,7 @@ class TreeReading:
         self.side = side
         self.query = Query()
         self.filtering: Filtering | None = None
+        self.comments: Callable[[], Comments] = Comments
         self.take(Document())
         for _ in self.prepare():
             pass
@@ -88,7 +91,10 @@ class TreeReading:
         """Find what passes a query, step by step."""
         self.query = query
         self._passing = None
-        self.filtering = None if query.is_empty else Filtering(self.columns, query, self.uses)
+        self.filtering = None
+        if not query.is_empty:
+            notes = notes_of(self.document, self.side, self.comments(), query)
+            self.filtering = Filtering(self.columns, query, self.uses, notes)
         if self.filtering is not None:
             for _ in self.filtering.run():
                 self._passing = None

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from metl_gui.core.attribute_notes import notes_of
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.blocks import Element
+from metl_gui.core.comments import Comment, Comments, node_subject
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.keys import NoteKey
+from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.filtering import Filtering
 from metl_gui.core.nodes import Attribute, Side, Version
@@ -205,19 +208,43 @@ def test_a_schema_without_attributes_passes_by_its_name() -> None:
     assert found_by(columns, parse("emp is:unmapped"), uses).schema_count() == 0
 
 
-def test_lineages_with_comments_are_commented() -> None:
+def test_an_attribute_is_commented_in_every_version_of_its_lineage() -> None:
     world = World()
     world.schema("orders", "1", "id", "day")
     world.schema("orders", "2", "id", "day", "code")
     document = world.document
-    day = world.version(Side.EXTRACTION, "orders", "2").at_path("day")
+    version = world.version(Side.EXTRACTION, "orders", "2")
+    day = version.at_path("day")
     assert day is not None
-    uses = counted(Side.EXTRACTION, document)
-    lineages = np.array([day.lineage], np.int32)
-    filtering = Filtering(columns_of(document.extraction), parse("is:commented"), uses, lineages)
+    subject = node_subject(document, Side.EXTRACTION, version.schema_id, version.id, day.id)
+    comments = Comments(document, [Comment(1, subject, "which day?", "Ada", 5)])
+    query = parse("is:commented")
+    notes = notes_of(document, Side.EXTRACTION, comments, query)
+    filtering = Filtering(columns_of(document.extraction), query, counted(Side.EXTRACTION, document), notes)
     for _ in filtering.run():
         pass
+    found = {
+        a.path for v in document.extraction.all_versions() for a in v.attributes if a.id in filtering.attributes(v.id)
+    }
+    assert found == {"day"}
     assert len(passing(document, Side.EXTRACTION, filtering)) == 2
+
+
+@pytest.mark.parametrize(("side", "expected"), [(Side.EXTRACTION, {"iban"}), (Side.CDM, {"account_no"})])
+def test_what_is_masked_passes_with_what_it_feeds(side: Side, expected: set[str]) -> None:
+    world = World()
+    world.schema("orders", "1", "id", "iban")
+    world.entity("payment", "1", "id", "account_no")
+    world.map("orders@1:payment@1", id="id", account_no="iban")
+    version = world.version(Side.EXTRACTION, "orders", "1")
+    world.do(MaskAttribute(Side.EXTRACTION, version.id, version.attributes[1].id))
+    document, query = world.document, parse("is:masked")
+    notes = notes_of(document, side, Comments(), query)
+    filtering = Filtering(columns_of(document.tree(side)), query, counted(side, document), notes)
+    for _ in filtering.run():
+        pass
+    ids = passing(document, side, filtering)
+    assert {a.path for v in document.tree(side).all_versions() for a in v.attributes if a.id in ids} == expected
 
 
 def test_an_element_of_an_attribute_that_an_edit_brought_is_counted() -> None:

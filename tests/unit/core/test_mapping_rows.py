@@ -12,14 +12,13 @@ from metl_gui.core.draft import Stamp, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.mapping_rows import Column, MappingRows
 from metl_gui.core.query import parse
-from metl_gui.core.tree_columns import columns_of
 from tests.qt.random_documents import some_document
 
 BASE = some_document(3).merged()
 
 
 def rows_of(document: Document) -> MappingRows:
-    return MappingRows(document, columns_of(document.extraction), columns_of(document.cdm))
+    return MappingRows(document)
 
 
 def edited(document: Document, clears: list[int]) -> Document:

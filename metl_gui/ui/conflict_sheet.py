@@ -15,6 +15,7 @@ from metl_gui.ui.pill import KeyButton
 
 _GAP = 8
 _WIDEST = 460
+_ROOM = 6
 
 
 class ConflictSheet(QFrame):
@@ -96,7 +97,7 @@ class ConflictSheet(QFrame):
     def _build(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 14, 12)
-        layout.setSpacing(6)
+        layout.setSpacing(8)
         layout.addWidget(self.title)
         layout.addWidget(self.text)
         row = QHBoxLayout()
@@ -120,6 +121,7 @@ class ConflictSheet(QFrame):
         self.setFixedWidth(wide)
         layout = self.layout()
         high = layout.heightForWidth(wide) if layout is not None else self.sizeHint().height()
+        high += _ROOM  # the last line's descenders lie below what a wrapped label asks for
         self.setFixedHeight(high)
         at = QPoint((parent.width() - wide) // 2, _GAP)
         if near is not None:

@@ -87,7 +87,7 @@ def select(window: Window, key: BlockKey, element: Element) -> None:
     window.selection.choose(Selected(source, target))
 
 
-def atcell(window: Window, key: BlockKey, element: Element) -> QPoint:
+def at_cell(window: Window, key: BlockKey, element: Element) -> QPoint:
     """Zoom to cells at a cell and return where it lies."""
     matrix = window.map.matrix
     matrix.look(Camera(scale_x=27.0, scale_y=25.0))
@@ -130,7 +130,7 @@ def test_left_middle_and_space_drags_pan_and_edit_nothing(
     window: Window, matrix: MatrixView, button: Qt.MouseButton, holds_space: bool
 ) -> None:
     block = blocks(window)[0]
-    atcell(window, block.key, block.elements[0])
+    at_cell(window, block.key, block.elements[0])
     matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
     left, state = matrix.camera.left, window.project.value.state
     if holds_space:
@@ -142,9 +142,7 @@ def test_left_middle_and_space_drags_pan_and_edit_nothing(
     assert window.project.value.state == state
 
 
-def test_the_middle_button_and_space_pan_before_six_pixels_and_the_left_button_does_not(
-    window: Window, matrix: MatrixView
-) -> None:
+def test_the_middle_button_and_space_pan_before_six_pixels_and_the_left_button_does_not(matrix: MatrixView) -> None:
     matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
     before = matrix.camera
     press(matrix, QPoint(700, 300))
@@ -160,7 +158,7 @@ def test_the_middle_button_and_space_pan_before_six_pixels_and_the_left_button_d
 
 def test_escape_ends_a_pan_where_it_is_and_the_release_does_nothing(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
-    place = atcell(window, block.key, block.elements[0])
+    place = at_cell(window, block.key, block.elements[0])
     state, chosen = window.project.value.state, window.selection.current
     press(matrix, place)
     QTest.keyClick(matrix, Qt.Key.Key_Escape)
@@ -174,7 +172,7 @@ def test_escape_ends_a_pan_where_it_is_and_the_release_does_nothing(window: Wind
 def test_control_drag_maps_one_cell_a_step_on_both_axes_as_one_undo_step(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     press(matrix, place, keys=CONTROL)
     move(matrix, place + QPoint(27 * 3, 25), keys=CONTROL)
     trial = matrix.sight.trial
@@ -194,7 +192,7 @@ def test_a_run_stays_in_its_block_however_far_the_mouse_goes(window: Window, mat
     key = emptied(window)
     sources, targets = ends(window, key)
     at = Element(targets[-1], sources[-2])
-    drag(matrix, place := atcell(window, key, at), place + QPoint(400, 300), keys=CONTROL)
+    drag(matrix, place := at_cell(window, key, at), place + QPoint(400, 300), keys=CONTROL)
     assert elements(window, key) == {at}
 
 
@@ -202,7 +200,7 @@ def test_a_run_leaves_out_what_is_taken_and_says_so_without_asking(window: Windo
     key = emptied(window)
     sources, targets = ends(window, key)
     window.map.mapper.set(cell(key, targets[1], sources[-1]))
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     press(matrix, place, keys=CONTROL)
     move(matrix, place + QPoint(27 * 2, 25 * 2), keys=CONTROL)
     trial = matrix.sight.trial
@@ -221,7 +219,7 @@ def test_a_run_leaves_out_what_is_taken_and_says_so_without_asking(window: Windo
 def test_escape_abandons_a_run_and_nothing_is_set(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     press(matrix, place, keys=CONTROL)
     move(matrix, place + QPoint(60, 60), keys=CONTROL)
     QTest.keyClick(matrix, Qt.Key.Key_Escape)
@@ -236,7 +234,7 @@ def test_escape_abandons_a_run_and_nothing_is_set(window: Window, matrix: Matrix
 def test_shift_drag_selects_a_rectangle_and_delete_clears_its_elements_only(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
     sources, targets = ends(window, block.key)
-    place = atcell(window, block.key, Element(targets[0], sources[0]))
+    place = at_cell(window, block.key, Element(targets[0], sources[0]))
     inside = {e for e in block.elements if e.p in sources[:3] and e.q in targets[:3]}
     drag(matrix, place, place + QPoint(27 * 2, 25 * 2), keys=SHIFT)
     cells = window.selection.current.cells
@@ -251,7 +249,7 @@ def test_shift_drag_selects_a_rectangle_and_delete_clears_its_elements_only(wind
 
 def test_escape_abandons_a_rectangle_and_a_second_one_drops_the_selection(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
-    place = atcell(window, block.key, block.elements[0])
+    place = at_cell(window, block.key, block.elements[0])
     chosen = window.selection.current
     press(matrix, place, keys=SHIFT)
     move(matrix, place + QPoint(60, 60), keys=SHIFT)
@@ -281,7 +279,7 @@ def test_a_rectangle_over_tiles_holds_whole_tiles(window: Window, matrix: Matrix
 
 def test_a_click_on_a_header_selects_and_never_edits(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
-    place = atcell(window, block.key, block.elements[0])
+    place = at_cell(window, block.key, block.elements[0])
     state = window.project.value.state
     QTest.mouseClick(matrix.viewport(), LEFT, NONE, QPoint(place.x(), 120))
     chosen = window.selection.current.source
@@ -305,7 +303,7 @@ def test_a_click_on_the_frame_of_a_block_selects_its_versions(window: Window, ma
 def frame_of(window: Window, block: Block) -> QPoint:
     """Return a point just left of a block's first column, between two of its rows' tops and bottoms."""
     sources, targets = ends(window, block.key)
-    atcell(window, block.key, Element(targets[0], sources[0]))
+    at_cell(window, block.key, Element(targets[0], sources[0]))
     box = window.map.matrix.cell_box(block.key, Element(targets[0], sources[0]))
     assert box is not None
     return QPoint(box.left() - 3, box.center().y())
@@ -335,7 +333,7 @@ def test_the_second_click_of_a_double_click_on_a_cell_does_not_undo_the_first(
     key = emptied(window)
     sources, targets = ends(window, key)
     element = Element(targets[0], sources[0])
-    place = atcell(window, key, element)
+    place = at_cell(window, key, element)
     QTest.mouseClick(matrix.viewport(), LEFT, NONE, place)
     QTest.mouseDClick(matrix.viewport(), LEFT, NONE, place)
     assert elements(window, key) == {element}
@@ -359,7 +357,7 @@ def scroll(matrix: MatrixView, pixels: QPoint, angle: QPoint, keys: Qt.KeyboardM
     QApplication.sendEvent(matrix.viewport(), event)
 
 
-def test_a_trackpad_pans_by_its_pixels_and_zooms_with_control(window: Window, matrix: MatrixView) -> None:
+def test_a_trackpad_pans_by_its_pixels_and_zooms_with_control(matrix: MatrixView) -> None:
     matrix.look(Camera(20, 3, 20, 20).held(matrix.frame))
     before = matrix.camera
     scroll(matrix, QPoint(-40, 0), QPoint(-80, 0))
@@ -370,7 +368,7 @@ def test_a_trackpad_pans_by_its_pixels_and_zooms_with_control(window: Window, ma
     assert matrix.camera.scale_y > before.scale_y
 
 
-def test_a_pinch_zooms_both_axes(window: Window, matrix: MatrixView) -> None:
+def test_a_pinch_zooms_both_axes(matrix: MatrixView) -> None:
     matrix.look(Camera(20, 3, 15, 15).held(matrix.frame))
     before, at = matrix.camera, QPointF(600, 300)
     event = QNativeGestureEvent(
@@ -394,7 +392,7 @@ def test_a_pinch_zooms_both_axes(window: Window, matrix: MatrixView) -> None:
 def test_arrows_move_by_cells_and_control_arrows_by_blocks(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
     sources, targets = ends(window, block.key)
-    atcell(window, block.key, Element(targets[0], sources[0]))
+    at_cell(window, block.key, Element(targets[0], sources[0]))
     QTest.keyClick(matrix, Qt.Key.Key_Down)
     assert window.selection.current.element == Element(targets[1], sources[0])
     QTest.keyClick(matrix, Qt.Key.Key_Right, CONTROL)
@@ -436,7 +434,7 @@ def test_enter_drills_in_until_cells_and_backspace_goes_up_a_level(window: Windo
 def test_shift_arrows_stretch_a_rectangle_and_map_pairs_what_it_implies(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    atcell(window, key, Element(targets[0], sources[0]))
+    at_cell(window, key, Element(targets[0], sources[0]))
     for _ in range(2):
         QTest.keyClick(matrix, Qt.Key.Key_Right, SHIFT)
         QTest.keyClick(matrix, Qt.Key.Key_Down, SHIFT)
@@ -450,7 +448,7 @@ def test_shift_arrows_stretch_a_rectangle_and_map_pairs_what_it_implies(window: 
 def test_space_sets_and_clears_and_a_held_space_that_panned_does_not(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    atcell(window, key, Element(targets[0], sources[0]))
+    at_cell(window, key, Element(targets[0], sources[0]))
     QTest.keyClick(matrix, Qt.Key.Key_Space)
     assert len(elements(window, key)) == 1
     QTest.keyClick(matrix, Qt.Key.Key_Space)
@@ -461,7 +459,7 @@ def test_space_sets_and_clears_and_a_held_space_that_panned_does_not(window: Win
     assert not elements(window, key)
 
 
-def test_tab_leaves_the_matrix(window: Window, matrix: MatrixView) -> None:
+def test_tab_leaves_the_matrix(matrix: MatrixView) -> None:
     assert QApplication.focusWidget() is matrix
     QTest.keyClick(matrix, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is not matrix
@@ -472,7 +470,7 @@ def test_each_cursor_move_announces_names_and_state(window: Window, matrix: Matr
     document = window.project.value
     said: list[str] = []
     matrix.announced.connect(said.append)
-    atcell(window, block.key, block.elements[0])
+    at_cell(window, block.key, block.elements[0])
     QTest.keyClick(matrix, Qt.Key.Key_Left)
     QTest.keyClick(matrix, Qt.Key.Key_Right)
     source = document.extraction.version(block.version).attribute(block.elements[0].p)
@@ -494,7 +492,7 @@ def test_keys_of_one_letter_do_nothing_in_a_text_field(window: Window, matrix: M
 
 def test_alt_left_and_right_walk_through_places_and_undo_stays_where_it_is(window: Window, matrix: MatrixView) -> None:
     block = blocks(window)[0]
-    atcell(window, block.key, block.elements[0])
+    at_cell(window, block.key, block.elements[0])
     close, title = matrix.camera, window.project.undo_title
     QTest.keyClick(matrix, Qt.Key.Key_F)
     fitted = matrix.camera
@@ -529,7 +527,7 @@ def dragged(window: Window, side: Side, version: int, *attributes: int) -> QMime
 def test_a_field_dropped_on_a_cell_a_row_or_a_column_is_mapped_there(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[2]), place)
     assert elements(window, key) == {Element(targets[0], sources[2])}
     row = matrix.centre_of(Element(targets[1], sources[0])).toPoint()
@@ -543,7 +541,7 @@ def test_what_a_dragged_field_would_take_is_shown_while_it_is_dragged(window: Wi
     key = emptied(window)
     sources, targets = ends(window, key)
     window.map.mapper.set(cell(key, targets[0], sources[0]))
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     data = dragged(window, Side.EXTRACTION, key[0], sources[1])
     QApplication.sendEvent(matrix.viewport(), QDragEnterEvent(place, Qt.DropAction.CopyAction, data, LEFT, NONE))
     QApplication.sendEvent(matrix.viewport(), QDragMoveEvent(place, Qt.DropAction.CopyAction, data, LEFT, NONE))
@@ -553,11 +551,11 @@ def test_what_a_dragged_field_would_take_is_shown_while_it_is_dragged(window: Wi
     assert elements(window, key) == {Element(targets[0], sources[0])}
 
 
-def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window, matrix: MatrixView) -> None:
+def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
     window.map.mapper.set(cell(key, targets[0], sources[0]))
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1]), place)
     sheet = window.map.sheet
     assert sheet is not None
@@ -566,23 +564,23 @@ def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window, matrix: M
     assert elements(window, key) == {Element(targets[0], sources[1])}
 
 
-def test_several_fields_dropped_on_a_row_take_the_rows_from_there_on(window: Window, matrix: MatrixView) -> None:
+def test_several_fields_dropped_on_a_row_take_the_rows_from_there_on(window: Window) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1], sources[0]), place)
     assert elements(window, key) == {Element(targets[0], sources[1]), Element(targets[1], sources[0])}
     assert window.project.undo_title is not None
     assert window.project.undo_title.startswith("Map 2 attributes of ")
 
 
-def test_a_field_dropped_on_an_entitys_header_is_created_there_and_mapped(window: Window, matrix: MatrixView) -> None:
+def test_a_field_dropped_on_an_entitys_header_is_created_there_and_mapped(window: Window) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
     document = window.project.value
     known = {a.path for a in document.cdm.version(key[1]).attributes}
     fresh = next(a for a in document.extraction.version(key[0]).attributes if a.path not in known)
-    place = atcell(window, key, Element(targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], fresh.id), QPoint(14, place.y()))
     entity = window.project.value.cdm.version(key[1]).schema_id
     newest = window.project.value.cdm.newest(entity)
@@ -592,7 +590,7 @@ def test_a_field_dropped_on_an_entitys_header_is_created_there_and_mapped(window
     assert Element(made.id, fresh.id) in elements(window, (key[0], newest.id))
 
 
-def test_something_else_dragged_over_the_matrix_is_not_taken(window: Window, matrix: MatrixView) -> None:
+def test_something_else_dragged_over_the_matrix_is_not_taken(window: Window) -> None:
     data = QMimeData()
     data.setText("some words")
     assert not drop(window, data, QPoint(700, 300))
@@ -601,7 +599,7 @@ def test_something_else_dragged_over_the_matrix_is_not_taken(window: Window, mat
 def test_the_level_of_cells_is_never_left_by_editing_keys(window: Window, matrix: MatrixView) -> None:
     key = emptied(window)
     sources, targets = ends(window, key)
-    atcell(window, key, Element(targets[0], sources[0]))
+    at_cell(window, key, Element(targets[0], sources[0]))
     before = matrix.camera
     QTest.keyClick(matrix, Qt.Key.Key_Space)
     assert matrix.camera == before

@@ -37,7 +37,7 @@ class LineSheet(QFrame):
         self, parent: QWidget, name: str, hint: str, propose: Callable[[str], list[str]] = _proposes_nothing
     ) -> None:
         super().__init__(parent)
-        self.setProperty("surface", "notice")
+        self.setProperty("surface", "sheet")
         self.setAccessibleName(name)
         self._propose = propose
         self._came_from: QWidget | None = None

@@ -128,7 +128,7 @@ def trial_of(hits: Hits, landing: Landing, at: int) -> Trial:
     pairs = list(zip(shown, range(at, last), strict=False))
     cells = pairs if is_for_rows else [(other, own) for own, other in pairs]
     elements: dict[tuple[int, int], bool] = {}
-    across = range(axis.spans(Level.VERSION).first(version), last)
+    across, along = range(axis.spans(Level.VERSION).first(version), last), range(0)
     for own in dict.fromkeys(own_axis.version_at(position) for position in shown):
         spans = own_axis.spans(Level.VERSION)
         along = range(spans.first(own), spans.last(own))
@@ -136,7 +136,7 @@ def trial_of(hits: Hits, landing: Landing, at: int) -> Trial:
         elements.update({(column, row): True for column, row, _ in content.elements_within(columns, rows)})
     found = proposal(cells, elements)
     taken = tuple(row if is_for_rows else column for column, row in elements)
-    return Trial(found.wanted, found.refused, found.takers, over=(landing.side, at), taken=taken)
+    return Trial(found.wanted, found.refused, found.takers, over=(landing.side, at), taken=taken, across=along)
 
 
 def _position(axis: Axis, place: Place) -> int | None:

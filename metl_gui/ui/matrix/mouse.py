@@ -145,8 +145,16 @@ class Hand:
         if pointer == view.pointer:
             return
         view.sight.pointer = pointer
+        view.show_trial(self._takers(hits, pointer))
         view.pointed.emit(view.selected_at(inside) if pointer.column is not None else None)
         view.panes.repaint_marks()
+
+    def _takers(self, hits: Hits | None, pointer: Pointer) -> Trial | None:
+        """Return what takes the row or the column of the cell under the pointer, where cells are drawn."""
+        if hits is None or pointer.column is None or pointer.row is None or not hits.shows_cells:
+            return None
+        takers = trial.takers_of(hits.content, (pointer.column, pointer.row))
+        return Trial(takers=takers) if takers else None
 
     def _zoom(self, factors: tuple[float, float], at: QPointF) -> None:
         view, inside = self._view, at - self._view.panes.plane.pos()

@@ -1,7 +1,7 @@
 """Paints what a gesture would do, and what is chosen beside the current node: rectangles and further nodes.
 
-A cell that would be set is a ring with a dot; one whose row or column is taken is crossed out; what takes it is
-outlined. So no state is told by colour alone.
+A cell that would be set is a pale square; one whose row or column is taken is crossed out; what takes it is outlined.
+So no state is told by colour alone.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ def paint_trial(painter: QPainter, content: Content, camera: Camera, trial: Tria
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if trial.over is not None:
         side, position = trial.over
-        _bands(painter, content, camera, (side, trial.taken), size, QBrush(faded(theme.dim, 0.45), _HATCH))
-        _bands(painter, content, camera, (side, (position,)), size, QBrush(faded(theme.accent, 0.18)))
+        for taken in trial.taken:
+            painter.fillRect(_in_block(content, camera, trial, taken), QBrush(faded(theme.dim, 0.5), _HATCH))
+        spans = axis_of(content, side).spans(Level.ATTRIBUTE)
+        painter.fillRect(_band(content, camera, side, spans.stretch(position), size), faded(theme.accent, 0.18))
     if trial.box is not None:
         _outline(painter, _box(content, camera, trial.box), theme, is_live=True)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for spot in trial.takers:
-        painter.setPen(QPen(theme.bad, 2.0))
+        painter.setPen(QPen(theme.text, 2.0))
         painter.drawRoundedRect(_cell(content, camera, spot).adjusted(1.5, 1.5, -1.5, -1.5), 3, 3)
     for spot in trial.refused:
         cell = _inner(_cell(content, camera, spot))
-        painter.setPen(QPen(theme.bad, 1.8))
+        painter.setPen(QPen(theme.dim, 1.8))
         painter.drawLines([QLineF(cell.topLeft(), cell.bottomRight()), QLineF(cell.topRight(), cell.bottomLeft())])
     for spot in trial.wanted:
         cell = _inner(_cell(content, camera, spot))
@@ -74,15 +76,14 @@ def _outline(painter: QPainter, box: QRectF, theme: Theme, is_live: bool) -> Non
     painter.drawRoundedRect(box, 3, 3)
 
 
-def _bands(
-    painter: QPainter, content: Content, camera: Camera, which: tuple[Side, tuple[int, ...]], size: QRectF, fill: QBrush
-) -> None:
-    side, positions = which
-    spans = axis_of(content, side).spans(Level.ATTRIBUTE)
-    for position in positions:
-        box = _band(content, camera, side, spans.stretch(position), size)
-        if not box.isEmpty():
-            painter.fillRect(box, fill)
+def _in_block(content: Content, camera: Camera, trial: Trial, position: int) -> QRectF:
+    """Return the part of a row or column that lies in the block of the dragged field."""
+    if trial.over is None or not trial.across:
+        return QRectF()
+    ends = [(at, position) for at in (trial.across[0], trial.across[-1])]
+    if trial.over[0] is Side.EXTRACTION:
+        ends = [(position, at) for at, _ in ends]
+    return _cell(content, camera, ends[0]).united(_cell(content, camera, ends[1]))
 
 
 def _band(content: Content, camera: Camera, side: Side, span: tuple[float, float], size: QRectF) -> QRectF:

@@ -28,6 +28,7 @@ class Trial:
         box: a rectangle being selected: first column, first row, last column, last row, ends included.
         over: the row or column that a dragged field is above: its side and position.
         taken: the rows or columns of that side that are taken in the field's block.
+        across: how far that block reaches on the field's own side.
     """
 
     wanted: tuple[Spot, ...] = ()
@@ -36,6 +37,7 @@ class Trial:
     box: tuple[int, int, int, int] | None = None
     over: tuple[Side, int] | None = None
     taken: tuple[int, ...] = ()
+    across: range = range(0)
 
 
 def run(content: Content, start: Spot, end: Spot) -> Trial:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QListView, QWidget
 
 from metl_gui.core.block_lists import ListRow
@@ -25,6 +33,7 @@ class AttributeList(QListView):
         let_go: where the line ends.
         key: ``enter``, ``space``, ``delete``, ``escape``, ``left`` or ``right`` was pressed.
         dropped: (id of the row below, ``Dragged``) of fields dropped from a tree.
+        menu_wanted: where on the screen a menu for the current row is asked for.
     """
 
     stood_on = Signal(object)
@@ -32,6 +41,7 @@ class AttributeList(QListView):
     let_go = Signal(object)
     key = Signal(object)
     dropped = Signal(object)
+    menu_wanted = Signal(object)
 
     def __init__(self, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +51,8 @@ class AttributeList(QListView):
         self._pulls = False
         self._is_showing = False
         self.setModel(self.rows)
-        self.setItemDelegate(RowDelegate(side))
+        self._delegate = RowDelegate(side)
+        self.setItemDelegate(self._delegate)
         self.setAccessibleName("Attributes of the schema" if side is Side.EXTRACTION else "Attributes of the entity")
         self.setUniformItemSizes(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -140,6 +151,13 @@ class AttributeList(QListView):
         else:
             self.key.emit(meaning)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of the current row, which is the one that was clicked."""
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            self.menu_wanted.emit(self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft()))
+        else:
+            self.menu_wanted.emit(event.globalPos())
+
     # fields from a tree
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -151,12 +169,14 @@ class AttributeList(QListView):
         self._judge(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Nothing stays behind."""
+        """Show nothing any more."""
+        self._point_at(-1)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Say what was dropped on which row."""
         dragged = from_mime(event.mimeData())
         row = self.rows.row_at(self.indexAt(event.position().toPoint()))
+        self._point_at(-1)
         if dragged is not None and row is not None and dragged.side is not self.side:
             event.acceptProposedAction()
             self.dropped.emit((row.id, dragged))
@@ -164,7 +184,13 @@ class AttributeList(QListView):
     def _judge(self, event: QDragMoveEvent) -> None:
         dragged = from_mime(event.mimeData())
         is_ours = dragged is not None and dragged.side is not self.side and bool(dragged.attributes)
-        event.setAccepted(is_ours and self.indexAt(event.position().toPoint()).isValid())
+        index = self.indexAt(event.position().toPoint())
+        event.setAccepted(is_ours and index.isValid())
+        self._point_at(index.row() if is_ours else -1)
+
+    def _point_at(self, row: int) -> None:
+        self._delegate.below = row
+        self.viewport().update()
 
 
 def _is_delete(event: QKeyEvent) -> bool:

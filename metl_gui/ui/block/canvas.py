@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from metl_gui.core.blocks import Element
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
+from metl_gui.ui.block.delegate import paint_bubble
 from metl_gui.ui.block.geometry import BEND, Line, Link, Sight, Stub, line_near, runs
 from metl_gui.ui.pill import paint_pill, pill_width
 
@@ -128,6 +129,8 @@ class Canvas(QWidget):
         painter.setPen(self._pen(line.link))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
+        if line.link.said and not line.link.words:
+            paint_bubble(painter, path.pointAtPercent(0.5) - QPointF(5.5, 6), themes.current())
         words = "would go" if line.link.element in self.drawn.replaced else line.link.words
         if words:
             kind = "review" if line.link.element in self.drawn.replaced else "good"
@@ -213,7 +216,9 @@ class Canvas(QWidget):
         paths = self.drawn.paths
         source = paths.get(Side.EXTRACTION, {}).get(link.element.p, "")
         target = paths.get(Side.CDM, {}).get(link.element.q, "")
-        return f"{source} → {target}" + (f"\n{link.words}, only suggested" if link.words else "")
+        lines = [f"{source} → {target}"]
+        lines += [f"{link.words}, only suggested: Space maps it"] if link.words else []
+        return "\n".join([*lines, link.said] if link.said else lines)
 
     def _link_at(self, at: QPointF) -> Link | None:
         line = line_near(self.runs()[0], at.x() / max(self.width(), 1), at.y())

@@ -22,6 +22,8 @@ _GAP = 2.0
 class RowDelegate(QStyledItemDelegate):
     """Paints rows from their ``ListRow``.
 
+    ``below`` is the row on which dragged fields would be dropped, -1 for none.
+
     Args:
         side: which list it paints.
     """
@@ -29,6 +31,7 @@ class RowDelegate(QStyledItemDelegate):
     def __init__(self, side: Side, parent: QStyledItemDelegate | None = None) -> None:
         super().__init__(parent)
         self._side = side
+        self.below = -1
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Every row is as high as the lines reckon with."""
@@ -44,7 +47,7 @@ class RowDelegate(QStyledItemDelegate):
             return
         painter.save()
         box = QRectF(option.rect).adjusted(0.5, _GAP, -0.5, -_GAP)
-        _paint_ground(painter, box, row, option)
+        _paint_ground(painter, box, row, option, index.row() == self.below)
         size = themes.px(9)
         mark = QRectF(box.left() + size, box.center().y() - size / 2, size, size)
         paint_mark(painter, mark, mark_of(row, model.status), themes.current())
@@ -66,7 +69,7 @@ def mark_of(row: ListRow, status: Status | None) -> MarkShape:
     return MarkShape.NEW if row.is_new else MarkShape.MAPPED
 
 
-def _paint_ground(painter: QPainter, box: QRectF, row: ListRow, option: QStyleOptionViewItem) -> None:
+def _paint_ground(painter: QPainter, box: QRectF, row: ListRow, option: QStyleOptionViewItem, is_below: bool) -> None:
     theme = themes.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -76,7 +79,9 @@ def _paint_ground(painter: QPainter, box: QRectF, row: ListRow, option: QStyleOp
         pen.setDashPattern([2.6, 2.0])
         painter.setPen(pen)
         painter.setBrush(theme.reviewbg)
-    if option.state & QStyle.StateFlag.State_Selected:
+    if is_below:
+        painter.setPen(QPen(theme.accent, 2))
+    elif option.state & QStyle.StateFlag.State_Selected:
         painter.setBrush(theme.sel)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(theme.accent, 2))
@@ -107,13 +112,13 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, side: Side, is_se
         paint_pill(painter, QRectF(at, box.top() + 2, pill - 6, box.height() - 4), "new", "good")
         at += pill
     if row.note.comment:
-        _paint_bubble(painter, QPointF(at, box.center().y()), theme)
+        paint_bubble(painter, QPointF(at, box.center().y()), theme)
     painter.setFont(detail_font)
     painter.setPen(theme.text if is_selected or row.lost else theme.dim)
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
 
 
-def _paint_bubble(painter: QPainter, at: QPointF, theme: themes.Theme) -> None:
+def paint_bubble(painter: QPainter, at: QPointF, theme: themes.Theme) -> None:
     """Draw a small speech bubble: somebody commented on this."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.dim)

@@ -48,12 +48,14 @@ class Link:
     Args:
         element: both ends.
         words: of an element that is only suggested, empty for one that is.
-        is_current: the suggestion that Enter takes.
+        is_current: the suggestion that is shown stronger than others.
+        said: comments on an element, or the reason of a suggestion.
     """
 
     element: Element
     words: str = ""
     is_current: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.block_lists import ListOrder, lists_of
+from metl_gui.core.block_lists import BlockLists, ListOrder, lists_of
 from metl_gui.core.block_walk import neighbour
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.document import Document
@@ -30,6 +30,7 @@ from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
 from metl_gui.ui.surface import Surface
+from metl_gui.ui.trees.menu import action_named, node_menu
 
 _EMPTY, _LISTS, _VERSIONS = range(3)
 
@@ -68,6 +69,8 @@ class BlockPanel(Surface):
         self.versions.chosen.connect(self.go_to)
         self.confirm.clicked.connect(self._confirm)
         self.filter.textChanged.connect(self._arrange)
+        self.filter.returnPressed.connect(self.take_focus)
+        self.lists.menu_wanted.connect(self._show_menu)
         self.order.currentIndexChanged.connect(self._arrange)
         self.tools.stepped.connect(self.step)
         self.tools.versions.toggled.connect(self._show_view)
@@ -131,6 +134,7 @@ class BlockPanel(Surface):
     def showEvent(self, event: QShowEvent) -> None:
         """Show what changed while nobody could see it."""
         super().showEvent(event)
+        self.tools.say_keys(lambda name: action_named(self, name))
         self.refresh()
 
     def _build(self) -> None:
@@ -194,23 +198,28 @@ class BlockPanel(Surface):
 
     def _fill(self, document: Document, key: BlockKey, block: Block | None) -> None:
         lists = lists_of(document, key, notes_of(self._project, key))
-        self.lists.show_lists(lists, self._links(document, key, block), block.status if block is not None else None)
-        self.note.setText(note_words(block, _is_newest(document, key)))
+        self.lists.show_lists(lists, self._links(lists, block), block.status if block is not None else None)
+        said = self._project.comments().of_block(key)
+        self.note.setText(note_words(block, _is_newest(document, key), said[-1].text if said else ""))
         self._offer(block)
-        for step, button in ((-1, self.tools.back), (1, self.tools.forward)):
-            along = self.tools.versions.isChecked()
-            button.setEnabled(neighbour(document, key, step, along_versions=along) is not None)
         self._show_view()
 
-    def _links(self, document: Document, key: BlockKey, block: Block | None) -> tuple[Link, ...]:
-        """Return the suggestions: those shown in the matrix and, for lost elements, what may be the new name."""
-        links = {g.element: Link(g.element, f"{g.score:.2f}", g.is_current) for g in self._ghosts if g.key == key}
+    def _links(self, lists: BlockLists, block: Block | None) -> tuple[Link, ...]:
+        """Return the elements, then the suggestions: those of the matrix, and new names of what is lost."""
+        document, key = self._project.value, lists.key
+        comments = self._project.comments()
+        links = {e: Link(e, said="\n".join(c.text for c in comments.of_element(key, e))) for e in lists.elements}
+        for ghost in self._ghosts:
+            if ghost.key == key:
+                links.setdefault(
+                    ghost.element, Link(ghost.element, f"{ghost.score:.2f}", ghost.is_current, ghost.reason)
+                )
         version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
         for loss, proposal in (best_proposals(document, block) if block is not None else {}).items():
             source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
             if source is not None and end is not None:
                 element = Element(end.id, source.id)
-                links.setdefault(element, Link(element, f"rename? {proposal.score:.2f}"))
+                links.setdefault(element, Link(element, f"rename? {proposal.score:.2f}", said=proposal.reason))
         return tuple(links.values())
 
     def _offer(self, block: Block | None) -> None:
@@ -229,6 +238,9 @@ class BlockPanel(Surface):
         if self.key is None:
             self._stack.setCurrentIndex(_EMPTY)
             return
+        for step, button in ((-1, self.tools.back), (1, self.tools.forward)):
+            found = neighbour(self._project.value, self.key, step, along_versions=shows_versions)
+            button.setEnabled(found is not None)
         self._stack.setCurrentIndex(_VERSIONS if shows_versions else _LISTS)
         if shows_versions:
             document = self._project.value
@@ -263,6 +275,13 @@ class BlockPanel(Surface):
         if self.key is not None:
             version = self.key[0] if side is Side.EXTRACTION else self.key[1]
             self.dropped.emit((dragged, place_of_version(self._project.value, side, version, attribute)))
+
+    def _show_menu(self, wanted: tuple[Side, QPoint]) -> None:
+        side, at = wanted
+        place = self._selection.current.on(side)
+        menu = node_menu(self, side, place) if place is not None else None
+        if menu is not None:
+            menu.popup(at)
 
     def _confirm(self) -> None:
         block = self._project.value.matrix.block(*self.key) if self.key is not None else None

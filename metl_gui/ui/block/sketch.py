@@ -59,10 +59,12 @@ class BlockLines(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for link in self.picture.links:
             self._paint_link(painter, link)
-        for at, entry in enumerate(self.picture.left):
-            self._paint_entry(painter, self._box(at, is_left=True), entry, entry.id == self._chosen[0])
-        for at, entry in enumerate(self.picture.right):
-            self._paint_entry(painter, self._box(at, is_left=False), entry, entry.id == self._chosen[1])
+        first, last = max(0, self._row_at(event.rect().top())), self._row_at(event.rect().bottom()) + 1
+        sides = ((self.picture.left, True), (self.picture.right, False))
+        for entries, is_left in sides:
+            for at, entry in enumerate(entries[first:last], first):
+                chosen = self._chosen[0] if is_left else self._chosen[1]
+                self._paint_entry(painter, self._box(at, is_left), entry, entry.id == chosen)
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -79,6 +81,10 @@ class BlockLines(QWidget):
             return True
         return super().event(event)
 
+    @staticmethod
+    def _row_at(y: float) -> int:
+        return int((y - 6) // themes.px(_ROW_PX))
+
     def _width(self) -> float:
         return min(themes.px(_WIDEST_PX), (self.width() - 24) * 0.36)
 
@@ -87,7 +93,7 @@ class BlockLines(QWidget):
         return QRectF(left, 6 + at * themes.px(_ROW_PX), self._width(), themes.px(_BOX_PX))
 
     def _entry_at(self, place: QPointF) -> tuple[bool, Entry] | None:
-        at = int((place.y() - 6) // themes.px(_ROW_PX))
+        at = self._row_at(place.y())
         for is_left, entries in ((True, self.picture.left), (False, self.picture.right)):
             if 0 <= at < len(entries) and self._box(at, is_left).contains(place):
                 return is_left, entries[at]

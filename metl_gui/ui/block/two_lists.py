@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, arranged
@@ -24,17 +25,20 @@ class TwoLists(QWidget):
         set_wanted: an ``Element`` that is not set yet.
         clear_wanted: an ``Element`` that is set.
         dropped: (``Side``, attribute id, ``Dragged``) of fields of the other tree dropped on a row.
+        menu_wanted: (``Side``, position on the screen) for a menu of the current row.
     """
 
     picked = Signal(object)
     set_wanted = Signal(object)
     clear_wanted = Signal(object)
     dropped = Signal(object)
+    menu_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.lists = BlockLists((0, 0))
-        self._ghosts: tuple[Link, ...] = ()
+        self._links: tuple[Link, ...] = ()
+        self._status: Status | None = None
         self._order, self._text = ListOrder.SOURCE, ""
         self._from: tuple[Side, int] | None = None
         self._pointer: QPoint | None = None
@@ -47,17 +51,18 @@ class TwoLists(QWidget):
             one.let_go.connect(self._let_go)
             one.key.connect(self._key)
             one.dropped.connect(self._dropped)
+            one.menu_wanted.connect(self._want_menu)
             one.verticalScrollBar().valueChanged.connect(self.canvas.update)
         self.canvas.picked.connect(self._picked_link)
         self.canvas.followed.connect(self._follow)
 
     # what is shown
 
-    def show_lists(self, lists: BlockLists, ghosts: tuple[Link, ...], status: Status | None) -> None:
-        """Show a block; a line that is being drawn is given up when it is another one."""
+    def show_lists(self, lists: BlockLists, links: tuple[Link, ...], status: Status | None) -> None:
+        """Show a block with its elements and suggestions; a line that is being drawn to another one is given up."""
         if lists.key != self.lists.key:
             self.abandon()
-        self.lists, self._ghosts, self._status = lists, ghosts, status
+        self.lists, self._links, self._status = lists, links, status
         self._fill()
 
     def arrange(self, order: ListOrder, text: str) -> None:
@@ -142,14 +147,13 @@ class TwoLists(QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        links = (*(Link(e) for e in self.lists.elements), *self._ghosts)
         paths = {side: {row.id: row.attribute.path for row in self.lists.on(side)} for side in Side}
         left, right = self.left.current, self.right.current
         current = (left.id if left is not None else None, right.id if right is not None else None)
         end = self._end()
         wanted = self._wanted(end)
         taken = frozenset(self._taken(wanted)) if wanted is not None else frozenset()
-        self.canvas.show_drawn(Drawn(links, paths, current, taken, self._rubber(end, taken)))
+        self.canvas.show_drawn(Drawn(self._links, paths, current, taken, self._rubber(end, taken)))
 
     def _sights(self) -> tuple[Sight, Sight]:
         left, right = (
@@ -231,6 +235,9 @@ class TwoLists(QWidget):
         view = self.sender()
         if isinstance(view, AttributeList):
             self._draw()
+            rubber = self.canvas.drawn.rubber
+            if rubber is not None and rubber.words:
+                _announce(self, rubber.words)
             self.picked.emit((view.side, attribute_id))
 
     def _key(self, key: str) -> None:
@@ -261,6 +268,9 @@ class TwoLists(QWidget):
             self._from, self._pointer = (view.side, row.id), None
             self.focus_side(other.side)
             self._draw()
+            _announce(
+                self, f"A line begins at {row.attribute.path}: choose its other end, Enter maps, Escape leaves it"
+            )
 
     def _clear(self, view: AttributeList) -> None:
         """Clear the element of both cursors or, where that is none, of the cursor in the list."""
@@ -289,8 +299,17 @@ class TwoLists(QWidget):
         if isinstance(view, AttributeList):
             self.dropped.emit((view.side, *drop))
 
+    def _want_menu(self, at: QPoint) -> None:
+        view = self.sender()
+        if isinstance(view, AttributeList):
+            self.menu_wanted.emit((view.side, at))
+
     def _view(self, side: Side) -> AttributeList:
         return self.left if side is Side.EXTRACTION else self.right
 
     def _other(self, side: Side) -> AttributeList:
         return self.right if side is Side.EXTRACTION else self.left
+
+
+def _announce(owner: QWidget, words: str) -> None:
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(owner, words))

@@ -59,8 +59,8 @@ def stamp_words(who: str, when_ms: int) -> str:
     return f"{who}, {when:%Y-%m-%d %H:%M}" if who else f"{when:%Y-%m-%d %H:%M}"
 
 
-def note_words(block: Block | None, is_newest: bool) -> str:
-    """Say what one must know before editing a block; empty for nothing."""
+def note_words(block: Block | None, is_newest: bool, comment: str = "") -> str:
+    """Say what one must know before editing a block; without that, the newest comment on it; empty for nothing."""
     if block is not None and block.status is Status.RETIRED:
         count = len(block.retired)
         gone = f" Its {_elements(count)} went with that decision." if count else ""
@@ -73,7 +73,8 @@ def note_words(block: Block | None, is_newest: bool) -> str:
         return f"Lost and not decided on: {lost}."
     if block is not None and block.waits:
         return "Waits for a person, although nothing was lost."
-    return f"Comment: {block.comment}" if block is not None and block.comment else ""
+    said = comment or (block.comment if block is not None else "")
+    return f"“{said}”" if said else ""
 
 
 def _elements(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -29,11 +29,10 @@ def node_menu(owner: QWidget, side: Side, place: Place) -> QMenu | None:
         place: the node.
     """
     kind = "schema" if place.version is None else "version" if place.attribute is None else "attribute"
-    window = _topmost(owner)
     menu = QMenu(owner)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     for section in _SECTIONS[kind]:
-        actions = [a for name in section if (a := window.findChild(QAction, name)) is not None and a.isEnabled()]
+        actions = [a for name in section if (a := action_named(owner, name)) is not None and a.isEnabled()]
         if actions and not menu.isEmpty():
             menu.addSeparator()
         menu.addActions(actions)
@@ -44,9 +43,10 @@ def node_menu(owner: QWidget, side: Side, place: Place) -> QMenu | None:
     return menu
 
 
-def _topmost(owner: QWidget) -> QObject:
-    """Return the window that holds the actions, also while the panel floats in a window of its own."""
-    found: QWidget = owner
-    while (above := found.parentWidget()) is not None:
-        found = above
+def action_named(owner: QWidget, name: str) -> QAction | None:
+    """Find an action of the window that a widget belongs to, also while its panel floats in a window of its own."""
+    topmost: QWidget = owner
+    while (above := topmost.parentWidget()) is not None:
+        topmost = above
+    found: QAction | None = topmost.findChild(QAction, name)
     return found

@@ -28,6 +28,7 @@ type:int  a type
 is:unmapped  is:mapped  is:review  is:new  is:required  is:key  is:masked  is:commented
 changed:new  changed:removed  changed:type  since the version before
 in:orders  only in schemas or entities of that name"""
+_LEAST_PX = 150
 _MOST_PX = 16_777_215
 """Qt's own word for a width without limit."""
 _ROWS_OPENED = 200
@@ -77,6 +78,7 @@ class TreePanel(Surface):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_FILTER_DELAY_MS)
         self._lay_out()
+        self._let_grow()
         self._timer.timeout.connect(self._filter)
         self.model.ask_comments_of(project.comments)
         self.model.filled.connect(self._filled)
@@ -111,11 +113,10 @@ class TreePanel(Surface):
 
     def dress(self) -> None:
         """Take the sizes of the scale."""
-        if self.is_folded:
-            self.fold(True)
+        self.fold(self.is_folded)
 
     def _let_grow(self) -> None:
-        self.setMinimumWidth(0)
+        self.setMinimumWidth(themes.px(_LEAST_PX))
         self.setMaximumWidth(_MOST_PX)
 
     def _lay_out(self) -> None:

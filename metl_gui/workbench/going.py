@@ -68,7 +68,8 @@ class Completions:
         if schema is not None:
             name, rest = schema
             paths = _ranked(self._paths(side, name), rest, limit)
-            found = [f"{name.name}.{path}" for path in paths]
+            others = (each for each in self._of_side(side) if each[0].startswith(word.lower()))
+            found = [*(f"{name.name}.{path}" for path in paths), *(other for _, other in others)][:limit]
         else:
             found = _ranked(self._of_side(side), word, limit)
         return [kept + each for each in found if each != word]

@@ -1,0 +1,66 @@
+"""``source path -> target path``: where it leads, and how it may go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.workbench.going import Completions, End, find_ends
+from tests.helpers.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    made = World()
+    made.entity("pay.payment", "1.0", "amount", "payer.id")
+    made.schema("db.orders", "1", "id", "total")
+    made.schema("db.orders", "1.0", "id", "sum")
+    made.schema("db.orders.lines", "1", "id")
+    return made
+
+
+def end(world: World, side: Side, name: str, label: str, path: str) -> End:
+    version = world.version(side, name, label)
+    attribute = version.at_path(path)
+    assert attribute is not None
+    return End(version.schema_id, version.id, attribute.id)
+
+
+@pytest.mark.parametrize("arrow", [" -> ", "->", " → "])
+def test_both_ends_lead_to_the_newest_version_that_has_them(world: World, arrow: str) -> None:
+    source, target = find_ends(world.document, f"db.orders.total{arrow}pay.payment.payer.id")
+    assert source == end(world, Side.EXTRACTION, "db.orders", "1", "total")
+    assert target == end(world, Side.CDM, "pay.payment", "1.0", "payer.id")
+
+
+def test_a_label_chooses_the_version_and_the_longest_that_fits_is_meant(world: World) -> None:
+    assert find_ends(world.document, "db.orders@1.id")[0] == end(world, Side.EXTRACTION, "db.orders", "1", "id")
+    assert find_ends(world.document, "db.orders@1.0.id")[0] == end(world, Side.EXTRACTION, "db.orders", "1.0", "id")
+
+
+def test_one_name_alone_may_be_of_either_tree(world: World) -> None:
+    assert find_ends(world.document, "db.orders.lines") == (
+        End(world.version(Side.EXTRACTION, "db.orders.lines", "1").schema_id),
+        None,
+    )
+    assert find_ends(world.document, "pay.payment.amount")[1] == end(world, Side.CDM, "pay.payment", "1.0", "amount")
+    assert find_ends(world.document, "-> pay.payment")[0] is None
+
+
+def test_a_name_that_is_not_known_is_refused_with_near_names(world: World) -> None:
+    with pytest.raises(EditError, match=r"db\.order"):
+        find_ends(world.document, "db.order -> pay.payment")
+
+
+def test_completions_are_names_then_fields_then_the_other_side(world: World) -> None:
+    completions = Completions(world.document)
+    assert completions.of("ord") == ["db.orders", "db.orders.lines"]
+    assert set(completions.of("db.orders.")) == {
+        "db.orders.id",
+        "db.orders.total",
+        "db.orders.sum",
+        "db.orders.lines",
+    }
+    assert completions.of("db.orders.id -> pay") == ["db.orders.id -> pay.payment"]
+    assert completions.of("db.orders.id -> pay.payment.p") == ["db.orders.id -> pay.payment.payer.id"]

@@ -8,13 +8,14 @@ from typing import TypeAlias
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.block_lists import ListOrder
 from metl_gui.core.blocks import BlockKey, Element, Status
+from metl_gui.core.comments import element_subject, node_subject
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
@@ -24,6 +25,8 @@ from metl_gui.ui.block.attribute_list import AttributeList
 from metl_gui.ui.block.delegate import RowDelegate
 from metl_gui.ui.block.geometry import ROW_PX
 from metl_gui.ui.block.panel import BlockPanel
+from metl_gui.ui.dragging import Dragged, to_mime
+from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.ui.window import Window
@@ -298,6 +301,52 @@ def test_the_filter_finds_by_the_other_end_and_unmapped_come_first(editor: Block
     mapped = [row.partner is not None for row in editor.lists.left.rows.rows]
     assert mapped == sorted(mapped)
     assert mapped[0] is False
+
+
+def test_a_suggestion_is_a_dashed_line_that_space_maps(editor: BlockPanel, window: Window) -> None:
+    assert editor.key is not None
+    pair = Element(id_of(editor.lists.right, "channel"), id_of(editor.lists.left, "settled"))
+    editor.show_ghosts((Ghost(editor.key, pair, 0.81, "both are new"), Ghost((1, 1), pair, 0.5, "elsewhere")))
+    link = next(line.link for line in editor.lists.canvas.runs()[0] if line.link.words)
+    assert (link.element, link.words) == (pair, "0.81")
+    assert "both are new" in editor.lists.canvas.words_of(link)
+    line = next(line for line in editor.lists.canvas.runs()[0] if line.link == link)
+    QTest.mouseClick(
+        editor.lists.canvas, LEFT, pos=QPoint(editor.lists.canvas.width() // 2, round(line.height_at(0.5)))
+    )
+    assert ("settled", "channel") not in elements(window, editor.key), "a click selects, it does not map"
+    QTest.keyClick(editor.lists.left, Qt.Key.Key_Space)
+    assert ("settled", "channel") in elements(window, editor.key)
+
+
+def test_comments_stand_at_the_field_and_at_the_line_they_are_about(editor: BlockPanel, window: Window) -> None:
+    document, key, workbench = window.project.value, editor.key, window.project.workbench
+    assert key is not None
+    assert workbench is not None
+    pair = Element(id_of(editor.lists.right, "memo"), id_of(editor.lists.left, "memo"))
+    place_of_memo = place_of_version(document, Side.EXTRACTION, key[0], pair.p)
+    subject = node_subject(document, Side.EXTRACTION, place_of_memo.schema, key[0], pair.p)
+    workbench.add_comment(subject, "free text of the customer")
+    workbench.add_comment(element_subject(document, key, pair), "agreed with sales")
+    window.project.read_comments_again()
+    row = editor.lists.lists.row(Side.EXTRACTION, pair.p)
+    assert row is not None
+    assert row.note.comment == "free text of the customer"
+    assert [link.said for link in editor.lists.canvas.drawn.links if link.said] == ["agreed with sales"]
+
+
+def test_a_field_dropped_from_a_tree_on_a_row_is_mapped(editor: BlockPanel, window: Window) -> None:
+    assert editor.key is not None
+    right = editor.lists.right
+    document = window.project.value
+    source = place_of_version(document, Side.EXTRACTION, editor.key[0], id_of(editor.lists.left, "settled"))
+    data, where = to_mime(Dragged(Side.EXTRACTION, (source,))), place(right, "channel")
+    copies, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(where, copies, data, LEFT, none)
+    QApplication.sendEvent(right.viewport(), enter)
+    QApplication.sendEvent(right.viewport(), QDropEvent(QPointF(where), copies, data, LEFT, none))
+    assert enter.isAccepted()
+    assert ("settled", "channel") in elements(window, editor.key)
 
 
 def test_the_list_models_keep_qts_rules_when_blocks_and_filters_change(editor: BlockPanel, window: Window) -> None:

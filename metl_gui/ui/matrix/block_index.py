@@ -126,11 +126,14 @@ class BlockIndex:
         """Return the places in the index of the blocks of a rectangle of versions, ascending."""
         return hits_of(self.key, self.turned_key, self.turned, xs, ys, (self.width, self.height))
 
-    def find(self, x: int, y: int) -> int:
-        """Return the place in the index of one block, -1 when there is none."""
+    def places(self, x: Ints, y: Ints) -> Ints:
+        """Return the places in the index of blocks, -1 where there is none."""
         key = x * self.height + y
-        at = int(search(self.key, key))
-        return at if at < len(self.key) and int(self.key[at]) == key else -1
+        if not len(self.key):
+            return np.full(len(key), -1, np.int64)
+        at = np.minimum(search(self.key, key), len(self.key) - 1)
+        found: Ints = np.where(self.key[at] == key, at, -1)
+        return found
 
     def blocks(self, places: Ints) -> Blocks:
         """Return what is drawn of blocks of the index."""

@@ -6,9 +6,10 @@ touched; laying everything out costs a sort of the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from metl_gui.core.matrix import STATUSES
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement
 from metl_gui.ui.matrix.axis import Axis, Level, columns_of, rows_of
-from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of
+from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of, room_of
 from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
-from metl_gui.ui.matrix.edited import NOTHING, BlockFacts, Edited
+from metl_gui.ui.matrix.edited import NOTHING, Edited
 from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, shown_of, types_differ
 from metl_gui.ui.matrix.facts import Facts, FactsOf, TileFacts
-from metl_gui.ui.matrix.nodes import Ints
-from metl_gui.ui.matrix.pyramid import Pyramid
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints
+from metl_gui.ui.matrix.pyramid import Pyramid, TileStore
 from metl_gui.ui.matrix.types_differ import TypesDiffer
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
@@ -46,6 +47,7 @@ class Content:
         edited: what differs from the index.
         whole_planes: densities of the index that are kept.
         known_facts: facts of the index that were gathered.
+        edited_facts, edited_tiles: facts and numbers of groups with what was edited.
     """
 
     document: Document
@@ -58,6 +60,8 @@ class Content:
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
     known_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict)
+    edited_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict, init=False)
+    edited_tiles: dict[tuple[Level, Level], TileStore] = field(default_factory=dict, init=False)
 
     # elements
 
@@ -189,37 +193,44 @@ def content_after(content: Content, document: Document, keys: Iterable[BlockKey]
 
     Cost: what the blocks hold.
     """
-    changed: dict[int, tuple[BlockFacts, BlockFacts]] = {}
-    for key in keys:
-        x, y = content.columns.version_item(key[0]), content.rows.version_item(key[1])
-        if x is not None and y is not None:
-            block = document.matrix.block(*key)
-            changed[x * content.index.height + y] = (_facts_before(content, x, y), _facts_now(content, x, y, block))
-    if not changed:
+    known = sorted(set(keys))
+    ids = np.array(known, np.int64).reshape(-1, 2)
+    x, y = content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])
+    there = np.flatnonzero((x != NOWHERE) & (y != NOWHERE))
+    if not len(there):
         return replace(content, document=document)
-    return replace(content, document=document, edited=content.edited.with_blocks(changed))
+    x, y = x[there].astype(np.int64), y[there].astype(np.int64)
+    blocks = [document.matrix.block(*known[at]) for at in there.tolist()]
+    edited = content.edited.with_blocks(
+        x * content.index.height + y, _facts_before(content, x, y), _facts_now(content, x, y, blocks)
+    )
+    return replace(content, document=document, edited=edited)
 
 
-def _facts_before(content: Content, x: int, y: int) -> BlockFacts:
-    place = content.index.find(x, y)
-    if place < 0:
-        return NOTHING
-    found = next(iter(content.index.blocks(np.array([place], np.int64))))
-    return BlockFacts(found.elements, found.room, found.flagged, STATUSES.index(found.status))
+def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
+    """Return what the index says of blocks, a row of ``edited.COLUMNS`` each."""
+    facts = np.tile(NOTHING, (len(x), 1))
+    places = content.index.places(x, y)
+    found = content.index.blocks(places[places >= 0])
+    facts[places >= 0] = np.stack([found.elements, found.room, found.flagged, found.status], axis=1)
+    return facts
 
 
-def _facts_now(content: Content, x: int, y: int, block: Block | None) -> BlockFacts:
-    if block is None:
-        return NOTHING
+def _facts_now(content: Content, x: Ints, y: Ints, blocks: Sequence[Block | None]) -> Ints:
+    """Return what is drawn of blocks, a row of ``edited.COLUMNS`` each."""
     columns, rows = content.columns, content.rows
-    elements = np.array(block.elements, np.int64).reshape(-1, 2)
-    one = np.ones(len(elements), np.int64)
-    ends = Ends(x * one, y * one, elements[:, 1], elements[:, 0], one)
+    counts = np.array([len(block.elements) if block is not None else 0 for block in blocks], np.int64)
+    flat = chain.from_iterable(block.elements for block in blocks if block is not None)
+    elements = np.array(list(flat), np.int64).reshape(-1, 2)
+    number = np.repeat(np.arange(len(blocks)), counts)
+    ends = Ends(x[number], y[number], elements[:, 1], elements[:, 0], number)
     ends = ends.part(shown(columns, rows, ends))
-    count = len(ends.x)
-    room = min(int(columns.widths[x]), int(rows.widths[y])) if count else 0
-    flagged = int(np.count_nonzero(types_differ(content.types, columns, rows, ends)))
-    return BlockFacts(count, room, flagged, STATUSES.index(block.status))
+    differs = types_differ(content.types, columns, rows, ends)
+    held = np.bincount(ends.mark, minlength=len(blocks))
+    room = np.where(held > 0, room_of(columns, rows, x, y), 0)
+    flagged = np.bincount(ends.mark[differs], minlength=len(blocks))
+    status = np.array([STATUSES.index(block.status) if block is not None else -1 for block in blocks], np.int64)
+    return np.stack([held, room, flagged, status], axis=1)
 
 
 def axis_of(content: Content, side: Side) -> Axis:

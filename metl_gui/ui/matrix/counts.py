@@ -1,7 +1,7 @@
 """The numbers of the tiles of a pair of levels for any rectangle, what was edited included.
 
 Cost: from schemas x entities up a search and what is returned; below, the blocks or elements of the rectangle; and in
-either case the edited blocks in it.
+either case the edited blocks in it. Of groups what was edited is added up once for each content.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.elements import Mark
-from metl_gui.ui.matrix.pyramid import Tile, Tiles, summed, tiles_of_blocks
+from metl_gui.ui.matrix.pyramid import Tile, Tiles, TileStore, summed, tiles_of_blocks
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.content import Content
@@ -37,14 +37,25 @@ class Counts:
         wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
         if Level.VERSION in levels:
             return summed([self._placed(content.blocks_within(wide, tall))])
-        found = content.pyramid.store(*levels).within(xs, ys)
+        store = content.pyramid.store(*levels)
         if not len(content.edited):
-            return found
-        places, height = content.edited.within(wide, tall, content.index.height), content.index.height
+            return store.within(xs, ys)
+        if min(levels) < Level.GROUP:
+            return self._with_edited(store.within(xs, ys), wide, tall)
+        if levels not in content.edited_tiles:
+            everything = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
+            tiles = self._with_edited(store.within(range(store.width), range(store.height)), *everything)
+            content.edited_tiles[levels] = TileStore.of(tiles, store.width, store.height)
+        return content.edited_tiles[levels].within(xs, ys)
+
+    def _with_edited(self, found: Tiles, wide: range, tall: range) -> Tiles:
+        """Add to tiles what was edited in a rectangle of versions."""
+        content, height = self.content, self.content.index.height
+        places = content.edited.within(wide, tall, height)
         if not len(places):
             return found
-        now = self._placed(content.edited.blocks(places, height))
-        return summed([found, now, self._placed(content.edited.blocks(places, height, before=True), -1)])
+        now, before = content.edited.blocks(places, height), content.edited.blocks(places, height, before=True)
+        return summed([found, self._placed(now), self._placed(before, -1)])
 
     def at(self, x: int, y: int) -> Tile:
         """Return one tile, zeros where nothing is."""

@@ -2,7 +2,7 @@
 
 Bins are aligned to the origin of the plane, so neighbouring pictures agree and zooming does not flicker. What is binned
 is as coarse as the bins allow: elements where rows or columns can be told apart, else blocks, else the tiles of schemas
-x entities; a block or tile that is larger than a bin is spread evenly over its bins.
+x entities; a block or tile that is longer than a bin is spread evenly over its bins.
 Cost: what lies in the area and its bins. While most of the plane is in sight its bins are kept, so that each picture of
 a part of it costs that part only.
 """
@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import WAITS, Blocks
+from metl_gui.ui.matrix.counts import versions_of
 from metl_gui.ui.matrix.elements import cells_within
 from metl_gui.ui.matrix.nodes import Ints, search, spread
-from metl_gui.ui.matrix.pyramid import Tiles
+from metl_gui.ui.matrix.pyramid import Tiles, summed, tiles_of_blocks
 from metl_gui.ui.matrix.spans import Floats, Spans
 
 if TYPE_CHECKING:
@@ -109,8 +110,13 @@ class Bins:
         return parts
 
     def _edges(self, begins: Floats, ends: Floats) -> tuple[Floats, Floats]:
-        """Round outwards, but not for what sums of gaps leave behind the point."""
-        return np.floor(begins / self.size + _ROUNDING), np.ceil(ends / self.size - _ROUNDING)
+        """Round outwards, but not for what rounding left of sums of gaps; what is no longer than a bin lies in one."""
+        is_short = ends - begins <= self.size
+        middle = np.floor((begins + ends) / (2.0 * self.size))
+        if is_short.all():
+            return middle, middle + 1.0
+        low, high = np.floor(begins / self.size + _ROUNDING), np.ceil(ends / self.size - _ROUNDING)
+        return np.where(is_short, middle, low), np.where(is_short, middle + 1.0, high)
 
 
 class _Boxes(NamedTuple):
@@ -223,16 +229,19 @@ def _with_edited(content: Content, found: Density, xs: Bins, ys: Bins) -> Densit
     """Take the tiles of an area in which blocks were edited out of its bins and put them in as they are now."""
     if not len(content.edited):
         return found
-    wide, tall = _within(content.columns, Level.VERSION, xs), _within(content.rows, Level.VERSION, ys)
-    key = content.edited.key[content.edited.within(wide, tall, content.index.height)]
-    x = content.columns.parents(Level.VERSION, key // content.index.height, Level.SCHEMA)
-    y = content.rows.parents(Level.VERSION, key % content.index.height, Level.SCHEMA)
-    before, now = content.pyramid.store(Level.SCHEMA, Level.SCHEMA), content.counts(Level.SCHEMA, Level.SCHEMA)
-    out, back = _empty(xs, ys), _empty(xs, ys)
-    for tile_x, tile_y in sorted(set(zip(x.tolist(), y.tolist(), strict=True))):
-        one = range(tile_x, tile_x + 1), range(tile_y, tile_y + 1)
-        _add(out, _boxes_of_tiles(content, before.within(*one)), xs, ys)
-        _add(back, _boxes_of_tiles(content, now.within(*one)), xs, ys)
+    columns, rows, height = content.columns, content.rows, content.index.height
+    wide = versions_of(columns, Level.SCHEMA, _within(columns, Level.SCHEMA, xs))
+    tall = versions_of(rows, Level.SCHEMA, _within(rows, Level.SCHEMA, ys))
+    places = content.edited.within(wide, tall, height)
+    blocks = content.edited.blocks(places, height), content.edited.blocks(places, height, before=True)
+    added, taken = (
+        tiles_of_blocks(each, columns, rows, Level.SCHEMA, Level.SCHEMA, sign)
+        for each, sign in zip(blocks, (1, -1), strict=True)
+    )
+    store = content.pyramid.store(Level.SCHEMA, Level.SCHEMA)
+    before = store.tiles(np.concatenate([added.x, taken.x]), np.concatenate([added.y, taken.y]))
+    now = summed([before, added, taken])
+    out, back = _binned(_boxes_of_tiles(content, before), xs, ys), _binned(_boxes_of_tiles(content, now), xs, ys)
     waits = found.waits - out.waits + back.waits
     elements, room = _less(found.elements, out.elements) + back.elements, _less(found.room, out.room) + back.room
     return Density(found.left, found.top, found.right, found.bottom, elements, room, waits)

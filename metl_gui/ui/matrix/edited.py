@@ -5,9 +5,7 @@ Cost: some fifty bytes an edited block; an edit copies these columns, which are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +13,10 @@ import numpy.typing as npt
 from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.nodes import Ints, search
 
+COLUMNS = ("elements", "room", "flagged", "status")
+"""What is kept of a block; one that is not there has status -1."""
 
-class BlockFacts(NamedTuple):
-    """What is drawn of one block; a block that is not there has status -1."""
-
-    elements: int = 0
-    room: int = 0
-    flagged: int = 0
-    status: int = -1
-
-
-NOTHING = BlockFacts()
+NOTHING = np.array([0, 0, 0, -1], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +24,7 @@ class Edited:
     """Edited blocks.
 
     Shape: ``key`` int64, sorted (see ``BlockIndex``); ``now`` and ``before`` have a row for each, with the columns of
-    ``BlockFacts``.
+    ``COLUMNS``.
     """
 
     key: Ints
@@ -76,21 +67,22 @@ class Edited:
         row = np.full(len(key), -1, np.int64)
         return Blocks(key // height, key % height, facts[:, 0], facts[:, 1], facts[:, 2], facts[:, 3], row)
 
-    def with_blocks(self, changed: Mapping[int, tuple[BlockFacts, BlockFacts]]) -> Edited:
+    def with_blocks(self, keys: Ints, before: Ints, now: Ints) -> Edited:
         """Return the columns with other facts of some blocks.
 
         Args:
-            changed: key -> facts of the index, which count only the first time, and facts now.
+            keys: of the blocks, each once.
+            before: facts of the index, which count only the first time.
+            now: facts now.
         """
-        keys = np.array(sorted(changed), np.int64)
-        facts = np.array([changed[key] for key in keys.tolist()], np.int64).reshape(-1, 2, 4)
+        order = np.argsort(keys)
+        keys, before, now = keys[order], before[order], now[order]
         known = self.holds(keys)
-        now = self.now.copy()
-        now[search(self.key, keys[known])] = facts[known, 1]
-        fresh = np.flatnonzero(~known)
-        at = search(self.key, keys[fresh])
+        whole = self.now.copy()
+        whole[search(self.key, keys[known])] = now[known]
+        at = search(self.key, keys[~known])
         return Edited(
-            np.insert(self.key, at, keys[fresh]),
-            np.insert(now, at, facts[fresh, 1], axis=0),
-            np.insert(self.before, at, facts[fresh, 0], axis=0),
+            np.insert(self.key, at, keys[~known]),
+            np.insert(whole, at, now[~known], axis=0),
+            np.insert(self.before, at, before[~known], axis=0),
         )

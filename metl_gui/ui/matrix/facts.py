@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from metl_gui.core.blocks import Status
 from metl_gui.core.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.counts import versions_of
-from metl_gui.ui.matrix.edited import Edited
 from metl_gui.ui.matrix.layout import Bools
 from metl_gui.ui.matrix.nodes import Ints
 
@@ -85,16 +85,10 @@ class Facts:
         y = self.y[low:high]
         return self.part(np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low)
 
-    def without(self, tiles: Sequence[tuple[int, int]]) -> Facts:
-        """Return the facts of other tiles than some."""
-        gone = set(tiles)
-        kept = [pair not in gone for pair in zip(self.x.tolist(), self.y.tolist(), strict=True)]
-        return self.part(np.array(kept, np.bool_))
-
-    def joined(self, others: Sequence[Facts]) -> Facts:
+    def joined(self, other: Facts) -> Facts:
         """Return the facts of these tiles and of others, sorted."""
-        parts = [part._columns for part in (self, *others)]
-        whole = Facts(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        both = zip(self._columns, other._columns, strict=True)
+        whole = Facts(*(np.concatenate(columns) for columns in both))
         return whole.part(np.lexsort((whole.y, whole.x)))
 
 
@@ -111,53 +105,55 @@ class FactsOf:
 
     def within(self, xs: range, ys: range) -> Facts:
         """Return the facts of the tiles of a rectangle of items."""
-        if self.level_x < Level.GROUP or self.level_y < Level.GROUP:
-            return self._gathered(xs, ys, self.content)
-        found = self._whole().within(xs, ys)
-        content, height = self.content, self.content.index.height
+        if self.level_x >= Level.GROUP and self.level_y >= Level.GROUP:
+            return self._all().within(xs, ys)
+        content = self.content
         wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
-        edited = content.edited.key[content.edited.within(wide, tall, height)]
-        if not len(edited):
-            return found
-        x = content.columns.parents(Level.VERSION, edited // height, self.level_x)
-        y = content.rows.parents(Level.VERSION, edited % height, self.level_y)
-        tiles = sorted(set(zip(x.tolist(), y.tolist(), strict=True)))
-        fresh = [self._gathered(range(x, x + 1), range(y, y + 1), content) for x, y in tiles]
-        return found.without(tiles).joined(fresh)
+        return self._gathered(content.blocks_within(wide, tall))
 
     def at(self, x: int, y: int) -> TileFacts:
         """Return the facts of one tile."""
         return next(iter(self.within(range(x, x + 1), range(y, y + 1))), TileFacts(x, y))
 
-    def _whole(self) -> Facts:
-        """Return the facts of all tiles of the index, gathered once."""
+    def _all(self) -> Facts:
+        """Return the facts of all tiles: of the index gathered once, those that were edited once for each content."""
         content, pair = self.content, (self.level_x, self.level_y)
         if pair not in content.known_facts:
-            whole = range(len(content.columns.spans(self.level_x))), range(len(content.rows.spans(self.level_y)))
-            plain = replace(content, edited=Edited.none())
-            content.known_facts[pair] = self._gathered(*whole, plain)
-        return content.known_facts[pair]
+            content.known_facts[pair] = self._gathered(content.index.blocks(np.arange(len(content.index.key))))
+        if len(content.edited) and pair not in content.edited_facts:
+            content.edited_facts[pair] = self._with_edited(content.known_facts[pair])
+        return content.edited_facts.get(pair, content.known_facts[pair])
 
-    def _gathered(self, xs: range, ys: range, content: Content) -> Facts:
-        wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
-        x, y, when, who, confirmed = _blocks(content, wide, tall)
-        x = content.columns.parents(Level.VERSION, x, max(self.level_x, Level.VERSION))
-        y = content.rows.parents(Level.VERSION, y, max(self.level_y, Level.VERSION))
-        return _gathered(x, y, when, who, confirmed)
+    def _with_edited(self, known: Facts) -> Facts:
+        index, edited = self.content.index, self.content.edited
+        height = len(self.content.rows.spans(self.level_y)) or 1
+        tile, changed = self._tiles(index.key), np.unique(self._tiles(edited.key))
+        is_changed = np.zeros((len(self.content.columns.spans(self.level_x)) or 1) * height, np.bool_)
+        is_changed[changed] = True
+        places = np.flatnonzero(is_changed[tile])
+        blocks = index.blocks(places[~edited.holds(index.key[places])])
+        fresh = self._gathered(blocks.joined(edited.blocks(np.arange(len(edited)), index.height)))
+        return known.part(~is_changed[known.x * height + known.y]).joined(fresh)
 
+    def _tiles(self, keys: Ints) -> Ints:
+        """Return the numbers of the tiles in which blocks lie."""
+        content = self.content
+        height, rows = content.index.height, len(content.rows.spans(self.level_y)) or 1
+        x = content.columns.parents(Level.VERSION, keys // height, self.level_x)
+        return x * rows + content.rows.parents(Level.VERSION, keys % height, self.level_y)
 
-def _blocks(content: Content, xs: range, ys: range) -> tuple[Ints, Ints, Ints, Ints, Bools]:
-    """Return place, time, person and whether it is confirmed of every block of a rectangle of versions."""
-    blocks, base = content.blocks_within(xs, ys), content.index.base
-    row = blocks.row
-    when, who = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
-    old = row >= 0
-    when[old], who[old] = base.when_ms[row[old]], base.who[row[old]]
-    for at in np.flatnonzero(~old).tolist():
-        block = content.block_at(int(blocks.x[at]), int(blocks.y[at]))
-        if block is not None:
-            when[at], who[at] = block.when_ms, content.people.index(block.who)
-    return blocks.x, blocks.y, when, who, blocks.status == _CONFIRMED
+    def _gathered(self, blocks: Blocks) -> Facts:
+        content, base = self.content, self.content.index.base
+        when, who = np.zeros(len(blocks), np.int64), np.zeros(len(blocks), np.int64)
+        old = blocks.row >= 0
+        when[old], who[old] = base.when_ms[blocks.row[old]], base.who[blocks.row[old]]
+        for at in np.flatnonzero(~old).tolist():
+            block = content.block_at(int(blocks.x[at]), int(blocks.y[at]))
+            if block is not None:
+                when[at], who[at] = block.when_ms, content.people.index(block.who)
+        x = content.columns.parents(Level.VERSION, blocks.x, max(self.level_x, Level.VERSION))
+        y = content.rows.parents(Level.VERSION, blocks.y, max(self.level_y, Level.VERSION))
+        return _gathered(x, y, when, who, blocks.status == _CONFIRMED)
 
 
 def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> Facts:

@@ -15,7 +15,7 @@ import numpy as np
 
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import UNCONFIRMED, WAITS, BlockIndex, Blocks, hits_of
-from metl_gui.ui.matrix.nodes import Ints
+from metl_gui.ui.matrix.nodes import Ints, search
 from metl_gui.ui.matrix.spans import Floats
 
 _CHUNK = 250_000
@@ -163,7 +163,17 @@ class TileStore:
 
     def within(self, xs: range, ys: range) -> Tiles:
         """Return the tiles of a rectangle of items."""
-        at = hits_of(self.key, self.turned_key, self.turned, xs, ys, (self.width, self.height))
+        return self._at(hits_of(self.key, self.turned_key, self.turned, xs, ys, (self.width, self.height)))
+
+    def tiles(self, x: Ints, y: Ints) -> Tiles:
+        """Return those of some tiles that hold something, each once."""
+        if not len(self.key):
+            return no_tiles()
+        key = np.unique(x.astype(np.int64) * self.height + y)
+        at = np.minimum(search(self.key, key), len(self.key) - 1)
+        return self._at(at[self.key[at] == key])
+
+    def _at(self, at: Ints) -> Tiles:
         key = self.key[at].astype(np.int64)
         nothing = np.zeros(len(at), np.int64)
         numbers = (nothing if n is None else n[at].astype(np.int64) for n in self.numbers)

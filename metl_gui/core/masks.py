@@ -7,18 +7,36 @@ too, in every version, and so is each CDM attribute that a masked column feeds. 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import TreeView
+from metl_gui.core.trees import Tree, TreeBase, TreeView
 
 MASK = "mask"
 """Name of the setting."""
+
+_known_bases: WeakKeyDictionary[TreeBase, tuple[Schema, ...]] = WeakKeyDictionary()
+"""The schemas with masks of a base, for as long as the base lives."""
 
 
 def masked_paths(schema: Schema) -> tuple[str, ...]:
     """Return the paths that the setting of a schema or entity lists."""
     return tuple(path for path in schema.setting(MASK).split(",") if path)
+
+
+def schemas_with_masks(tree: Tree) -> tuple[Schema, ...]:
+    """Return the schemas or entities that mask anything; costs what was edited, once the base was gone through."""
+    edited = tree.edited_schemas()
+    found = [schema for schema in _masked_of_base(tree.base) if schema.id not in edited]
+    found += [schema for id_ in sorted(edited) if (schema := tree.find_schema(id_)) is not None]
+    return tuple(schema for schema in found if schema.setting(MASK))
+
+
+def _masked_of_base(base: TreeBase) -> tuple[Schema, ...]:
+    if base not in _known_bases:
+        _known_bases[base] = tuple(schema for schema in base.schemas.values() if schema.setting(MASK))
+    return _known_bases[base]
 
 
 def masked_lineages(tree: TreeView, schema: Schema) -> frozenset[int]:
@@ -44,10 +62,10 @@ def is_masked(document: Document, side: Side, version_id: int, attribute_id: int
 def fed_by_masked(document: Document, entity_version: int) -> frozenset[int]:
     """Return the ids of the attributes of an entity version that a masked column feeds.
 
-    Cost: proportional to the schemas, and to the versions of those that have masks.
+    Cost: proportional to the versions of the schemas that have masks.
     """
     found: set[int] = set()
-    for schema in document.extraction.schemas():
+    for schema in schemas_with_masks(document.extraction):
         lineages = masked_lineages(document.extraction, schema)
         for version in document.extraction.versions(schema.id) if lineages else ():
             block = document.matrix.block(version.id, entity_version)
@@ -64,7 +82,7 @@ def hidden_sources(document: Document, name: str | None) -> frozenset[str]:
         name: the schema, by name or alias; where nothing answers to it, the paths of all schemas.
     """
     found = document.extraction.named(name) if name else None
-    schemas = document.extraction.schemas() if found is None else [found]
+    schemas = schemas_with_masks(document.extraction) if found is None else [found]
     return frozenset(path for schema in schemas for path in _paths(document.extraction, schema))
 
 

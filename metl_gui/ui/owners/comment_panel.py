@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -46,7 +46,7 @@ class CommentPanel(Surface):
         self.about = QComboBox()
         self.about.setAccessibleName("What the comments are about")
         self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.text = QPlainTextEdit()
+        self.text = CommentText()
         self.text.setPlaceholderText("Write a comment…")
         self.text.setAccessibleName("New comment")
         self.text.setTabChangesFocus(True)
@@ -168,8 +168,36 @@ class CommentPanel(Surface):
         layout.addWidget(self.text)
         layout.addLayout(foot)
         self.text.setMaximumHeight(70)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self.text, self.write, context=Qt.ShortcutContext.WidgetShortcut)
+        self.text.written.connect(self.write)
+
+
+class CommentText(QPlainTextEdit):
+    """Where a comment is written; Ctrl+Enter ends it, whatever the window does with that key.
+
+    Signals:
+        written: the comment is to be kept.
+    """
+
+    written = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Ctrl+Enter from the window's own actions."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _ends(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """End the comment, or write."""
+        if _ends(event):
+            self.written.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+def _ends(event: QKeyEvent) -> bool:
+    is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    return is_enter and bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
 
 
 class CommentCard(QFrame):

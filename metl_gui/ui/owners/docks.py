@@ -5,12 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.owners.comment_panel import CommentPanel
 from metl_gui.ui.owners.gap_panel import GapPanel
 from metl_gui.ui.selection import Selection
+
+_COMMENTS_PX = 360
 
 
 class OwnerDocks(QObject):
@@ -26,6 +29,8 @@ class OwnerDocks(QObject):
         self, page: QMainWindow, beside: QDockWidget, project: OpenProject, selection: Selection, jobs: Jobs
     ) -> None:
         super().__init__(page)
+        self._page = page
+        self._is_laid_out = False
         self.gaps = GapPanel(project, selection, jobs)
         self.comments = CommentPanel(project, selection)
         self.gaps_dock = Dock("gapsDock", "Gaps", self.gaps)
@@ -44,7 +49,11 @@ class OwnerDocks(QObject):
 
     def show_comments(self) -> None:
         """Show the comments on what is selected, ready to write one."""
+        is_new = self.comments_dock.isHidden() and not self._is_laid_out
         _front(self.comments_dock, self.comments.text)
+        if is_new:  # the tree above it would leave it no room; from then on it is as a person makes it
+            self._is_laid_out = True
+            self._page.resizeDocks([self.comments_dock], [themes.px(_COMMENTS_PX)], Qt.Orientation.Vertical)
 
     def _tell_gaps(self, facts: str) -> None:
         self.gaps_dock.say("Gaps", facts)

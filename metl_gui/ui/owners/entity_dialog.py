@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -55,9 +55,11 @@ class EntityDialog(QDialog):
         self._project = project
         self._document = project.value
         self._entity = entity
+        self._wants_done = False
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.chooser = QComboBox()
         self.chooser.setAccessibleName("Entity")
+        self.chooser.setMinimumWidth(themes.px(220))
         self.name = QLineEdit()
         self.name.setAccessibleName("Name of the new entity")
         self.name.setPlaceholderText("Name, such as payment")
@@ -88,9 +90,11 @@ class EntityDialog(QDialog):
         return ChangeEntity(self._entity, attributes)
 
     def accept(self) -> None:
-        """Do what the dialog says and close; while it says nothing that can be done, stay."""
+        """Do what the dialog says and close; what was not judged yet is judged first, what cannot be done stays."""
         self._end_editing()
         if not self.do.isEnabled():
+            self._wants_done = True
+            self.preview.work_out()
             return
         try:
             edit = self.edit
@@ -98,6 +102,11 @@ class EntityDialog(QDialog):
             return
         self.wanted.emit(edit)
         super().accept()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Begin with the keyboard where one writes."""
+        super().showEvent(event)
+        self._take_focus()
 
     # the table
 
@@ -127,7 +136,7 @@ class EntityDialog(QDialog):
     def _choose(self, row: int) -> None:
         current = self.view.currentIndex()
         column = current.column() if current.isValid() else PATH
-        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.view.selectionModel().setCurrentIndex(self.table.index(row, column), flags)
 
     def _row(self) -> int:
@@ -157,10 +166,13 @@ class EntityDialog(QDialog):
         newest = self._document.cdm.newest(self._entity) if self._entity != NEW_ENTITY else None
         self.table.show_attributes(declared(newest) if newest is not None else ())
         self.name.setVisible(self._entity == NEW_ENTITY)
-        self.view.resizeRowsToContents()
         if self.table.attributes:
             self._choose(0)
         self._changed()
+        self._take_focus()
+
+    def _take_focus(self) -> None:
+        (self.name if self._entity == NEW_ENTITY else self.view).setFocus()
 
     def _changed(self) -> None:
         is_new = self._entity == NEW_ENTITY
@@ -178,9 +190,12 @@ class EntityDialog(QDialog):
 
     def _judged(self, told: EditOutcome | None) -> None:
         self.do.setEnabled(told is not None)
+        wants_done, self._wants_done = self._wants_done, False
         if told is not None and self._entity != NEW_ENTITY:
             is_version = told.title.startswith("New version")
             self.do.setText("Make the new version" if is_version else "Change the description")
+        if wants_done and told is not None:
+            self.accept()
 
     def _project_changed(self) -> None:
         """Follow other edits: the table keeps what was written, judged against what is there now."""
@@ -210,7 +225,7 @@ class EntityDialog(QDialog):
         tools.addWidget(hint)
         top = QWidget()
         upper = QVBoxLayout(top)
-        upper.setContentsMargins(0, 0, 0, 6)
+        upper.setContentsMargins(0, 0, 0, 10)
         upper.addWidget(self.view, 1)
         upper.addLayout(tools)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -219,6 +234,7 @@ class EntityDialog(QDialog):
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
         split.setChildrenCollapsible(False)
+        split.setHandleWidth(1)
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(self.do)
@@ -277,7 +293,9 @@ def _table_view(table: EntityTable) -> QTableView:
     )
     view.setTabKeyNavigation(False)
     view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(themes.px(26))
+    view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    view.verticalHeader().setDefaultSectionSize(themes.px(28))
+    view.setWordWrap(False)
     view.setShowGrid(True)
     header = view.horizontalHeader()
     header.setHighlightSections(False)

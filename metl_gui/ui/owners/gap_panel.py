@@ -133,7 +133,8 @@ class GapPanel(Surface):
             button.updateGeometry()
         self.show_kind(self._kind if counts[self._kind] else "")
         more = len(self._gaps) >= MOST
-        self.told.emit(f"{len(self._gaps):,}{' or more' if more else ''}" if self._shown_for is not None else "")
+        words = f"{len(self._gaps):,}{' or more' if more else ''} gap{'' if len(self._gaps) == 1 else 's'}"
+        self.told.emit(words if self._shown_for is not None else "")
         self.note.setText("No gaps: everything required has a source." if self._shown_for is not None else "")
         self._stack.setCurrentIndex(0 if self._gaps else 1)
 

@@ -49,7 +49,7 @@ class PreviewPane(QWidget):
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self.work_out)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setContentsMargins(0, 6, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.heading)
         layout.addWidget(self.words)
@@ -116,12 +116,15 @@ def _sentence(told: EditOutcome) -> str:
     back = sum(len(block.restored) for block in told.blocks)
     parting = sum(len(block.parted) for block in told.blocks)
     waiting = sum(block.needs_review for block in told.blocks)
-    parts = [f"{back} element{'' if back == 1 else 's'} come{'s' if back == 1 else ''} back"] if back else []
-    parts += [f"{parting} part{'s' if parting == 1 else ''}"] if parting else []
-    parts += [f"{waiting} need{'s' if waiting == 1 else ''} review then"] if waiting else []
-    count = len(told.blocks)
-    blocks = f"{count:,} block{'' if count == 1 else 's'} change{'s' if count == 1 else ''}"
+    parts = [f"{_count(back, 'element comes', 'elements come')} back"] if back else []
+    parts += [_count(parting, "element parts", "elements part")] if parting else []
+    parts += [f"{_count(waiting, 'block needs', 'blocks need')} review then"] if waiting else []
+    blocks = _count(len(told.blocks), "block changes", "blocks change")
     return f"{blocks}{': ' if parts else ', and every element stays'}{', '.join(parts)}."
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _row(block: BlockOutcome) -> TwoLines:

@@ -1,0 +1,400 @@
+"""What owners do in the window, by keys and mouse: the CDM editor, lineages, gaps, comments and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.edits.entities import AddEntity
+from metl_gui.core.nodes import Side
+from metl_gui.ui.owners.commands import open_dialog
+from metl_gui.ui.owners.entity_dialog import EntityDialog
+from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
+from metl_gui.ui.owners.line_model import LineModel
+from metl_gui.ui.owners.lineage_dialog import LineageDialog
+from metl_gui.ui.selection import Place, Selected
+from metl_gui.ui.two_lines import TwoLines
+from metl_gui.ui.window import Window
+
+ORDERS = "fx.payments.orders"
+BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+_TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
+
+
+def place(window: Window, side: Side, name: str, label: str, path: str = "") -> Place:
+    tree = window.project.value.tree(side)
+    schema = tree.named(name)
+    assert schema is not None
+    version = tree.labelled(schema.id, label)
+    assert version is not None
+    attribute = version.at_path(path) if path else None
+    return Place(schema.id, version.id, attribute.id if attribute is not None else None)
+
+
+def wait_active(qtbot: QtBot, widget: QWidget) -> None:
+    """Wait until a window has the keyboard; Qt's own wait is content with the window above a dialog."""
+    qtbot.waitUntil(widget.isActiveWindow)
+
+
+def choose(window: Window, side: Side, name: str, label: str, path: str = "") -> None:
+    window.selection.choose(Selected().with_place(side, place(window, side, name, label, path)))
+
+
+@pytest.fixture
+def entity_dialog(window: Window, qtbot: QtBot) -> Iterator[EntityDialog]:
+    """The CDM editor on payment."""
+    wait_active(qtbot, window)
+    choose(window, Side.CDM, "payment", "2.0.0")
+    QTest.keyClick(window, Qt.Key.Key_E, BOTH)
+    dialog = open_dialog(window)
+    assert isinstance(dialog, EntityDialog)
+    wait_active(qtbot, dialog)
+    yield dialog
+    if open_dialog(window) is dialog:
+        dialog.reject()
+
+
+def lineage_dialog(qtbot: QtBot, window: Window, key: Qt.KeyboardModifier) -> LineageDialog:
+    QTest.keyClick(window, Qt.Key.Key_L, key)
+    dialog = open_dialog(window)
+    assert isinstance(dialog, LineageDialog)
+    wait_active(qtbot, dialog)
+    dialog.preview.work_out()
+    return dialog
+
+
+def write(dialog: EntityDialog, row: int, column: int, text: str) -> None:
+    """Write a cell as a person does: F2, type, Enter."""
+    dialog.view.setCurrentIndex(dialog.table.index(row, column))
+    dialog.view.setFocus()
+    QTest.keyClick(dialog.view, Qt.Key.Key_F2)
+    editors = [*dialog.view.viewport().findChildren(QLineEdit), *dialog.view.viewport().findChildren(QComboBox)]
+    editor = next(each for each in editors if each.isVisible())
+    line = editor.lineEdit() if isinstance(editor, QComboBox) else editor
+    assert line is not None
+    line.selectAll()
+    QTest.keyClicks(line, text)
+    end_cell(line)
+
+
+def end_cell(line: QLineEdit) -> None:
+    """Press Enter; Qt takes the cell a moment later."""
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    QApplication.processEvents()
+
+
+def newest_paths(window: Window, name: str) -> list[str]:
+    entity = window.project.value.cdm.named(name)
+    assert entity is not None
+    newest = window.project.value.cdm.newest(entity.id)
+    assert newest is not None
+    return [a.path for a in newest.attributes]
+
+
+def test_a_new_version_is_written_by_keys_and_is_one_undo_step(window: Window, entity_dialog: EntityDialog) -> None:
+    state = window.project.value.state
+    write(entity_dialog, 1, PATH, "payer")
+    entity_dialog.preview.work_out()
+    assert entity_dialog.preview.words.text() == "5 blocks change, and every element stays."
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert "payer" in newest_paths(window, "payment")
+    assert window.project.value.state == state + 1
+    assert open_dialog(window) is None
+    window.project.undo()
+    assert "payer_id" in newest_paths(window, "payment")
+
+
+def test_the_editor_says_what_would_be_lost_before_it_is_done(window: Window, entity_dialog: EntityDialog) -> None:
+    before = window.project.value
+    entity_dialog.view.setCurrentIndex(entity_dialog.table.index(0, PATH))
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ControlModifier)
+    entity_dialog.preview.work_out()
+    assert "5 elements part, 4 blocks need review then" in entity_dialog.preview.words.text()
+    assert len(entity_dialog.preview.model.rows) == 5
+    QTest.keyClick(entity_dialog, Qt.Key.Key_Escape)
+    assert window.project.value is before
+
+
+def test_a_cell_that_is_still_open_is_taken_by_the_key_that_does_it(
+    window: Window, entity_dialog: EntityDialog
+) -> None:
+    entity_dialog.view.setCurrentIndex(entity_dialog.table.index(1, PATH))
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_F2)
+    editor = next(each for each in entity_dialog.view.viewport().findChildren(QLineEdit) if each.isVisible())
+    editor.selectAll()
+    QTest.keyClicks(editor, "payer")
+    QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert "payer" in newest_paths(window, "payment")
+
+
+def test_what_cannot_be_a_version_is_said_and_the_button_stays_off(entity_dialog: EntityDialog) -> None:
+    for column, text, words in (
+        (PATH, "amount", "names amount twice"),
+        (TYPE, "nonsense", "There is no type 'nonsense'"),
+    ):
+        entity_dialog.preview.work_out()
+        write(entity_dialog, 1, column, text)
+        entity_dialog.preview.work_out()
+        assert words in entity_dialog.preview.words.text()
+        assert not entity_dialog.do.isEnabled()
+        write(entity_dialog, 1, column, "payer_id" if column == PATH else "string")
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert entity_dialog.isVisible()
+
+
+def test_documentation_alone_makes_no_new_version(window: Window, entity_dialog: EntityDialog) -> None:
+    write(entity_dialog, 0, DOC, "Number that never repeats")
+    entity_dialog.preview.work_out()
+    assert entity_dialog.do.text() == "Change the description"
+    QTest.mouseClick(entity_dialog.do, Qt.MouseButton.LeftButton)
+    entity = window.project.value.cdm.named("payment")
+    assert entity is not None
+    assert [v.label for v in window.project.value.cdm.versions(entity.id)][-1] == "2.0.0"
+    newest = window.project.value.cdm.newest(entity.id)
+    assert newest is not None
+    assert newest.attributes[0].doc == "Number that never repeats"
+
+
+def test_attributes_are_added_required_and_moved_by_keys(window: Window, entity_dialog: EntityDialog) -> None:
+    last = len(entity_dialog.table.attributes) - 1
+    entity_dialog.view.setCurrentIndex(entity_dialog.table.index(last, PATH))
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Insert)
+    editor = next(each for each in entity_dialog.view.viewport().findChildren(QLineEdit) if each.isVisible())
+    QTest.keyClicks(editor, "fee.amount")
+    end_cell(editor)
+    entity_dialog.view.setCurrentIndex(entity_dialog.table.index(last + 1, REQUIRED))
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Space)
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    entity_dialog.preview.work_out()
+    QTest.mouseClick(entity_dialog.do, Qt.MouseButton.LeftButton)
+    assert newest_paths(window, "payment")[-2] == "fee.amount"
+    entity = window.project.value.cdm.named("payment")
+    assert entity is not None
+    newest = window.project.value.cdm.newest(entity.id)
+    assert newest is not None
+    assert not newest.attributes[-2].optional
+
+
+def test_a_new_entity_is_written_by_name_and_attributes(window: Window, qtbot: QtBot) -> None:
+    QTest.keyClick(window, Qt.Key.Key_N, BOTH)
+    dialog = open_dialog(window)
+    assert isinstance(dialog, EntityDialog)
+    wait_active(qtbot, dialog)
+    assert dialog.name.hasFocus()
+    QTest.keyClicks(dialog.name, "fee")
+    dialog.preview.work_out()
+    assert "fee would have no attributes" in dialog.preview.words.text()
+    QTest.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
+    editor = next(each for each in dialog.view.viewport().findChildren(QLineEdit) if each.isVisible())
+    QTest.keyClicks(editor, "id")
+    end_cell(editor)
+    dialog.preview.work_out()
+    QTest.mouseClick(dialog.do, Qt.MouseButton.LeftButton)
+    assert newest_paths(window, "fee") == ["id"]
+
+
+def test_an_edit_elsewhere_is_judged_again_by_an_open_editor(window: Window, entity_dialog: EntityDialog) -> None:
+    write(entity_dialog, 1, PATH, "payer")
+    entity_dialog.preview.work_out()
+    window.project.do(AddEntity("fee", (AttributeDeclaration("a", "string"),)))
+    assert not entity_dialog.do.isEnabled()
+    entity_dialog.preview.work_out()
+    assert entity_dialog.do.isEnabled()
+
+
+def test_same_as_shows_what_comes_back_and_joins(window: Window, qtbot: QtBot) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "5", "customer_ref")
+    dialog = lineage_dialog(qtbot, window, Qt.KeyboardModifier.ControlModifier)
+    choice = dialog.model.at(dialog.view.currentIndex())
+    assert choice is not None
+    assert choice.words.title == "customer_id"
+    assert dialog.preview.words.text() == "1 block changes: 1 element comes back."
+    QTest.keyClick(dialog.box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert open_dialog(window) is None
+    key = place(window, Side.EXTRACTION, ORDERS, "5").version, place(window, Side.CDM, "payment", "2.0.0").version
+    block = window.project.value.matrix.block(*key)  # type: ignore[arg-type]
+    assert block is not None
+    assert len(block.elements) == 7
+    assert window.project.undo_title == f"Say that customer_ref is the same as customer_id in {ORDERS}"
+
+
+def test_the_choices_of_same_as_are_filtered_by_letters(window: Window, qtbot: QtBot) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "5", "customer_ref")
+    dialog = lineage_dialog(qtbot, window, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(dialog.box, "curr")
+    assert [words.title for words, _ in dialog.model.rows] == ["currency"]
+    dialog.preview.work_out()
+    assert "has both, so they stay two attributes" in dialog.preview.words.text()
+    dialog.reject()
+
+
+def test_not_the_same_parts_what_an_update_carried_and_is_not_proposed_again(window: Window, qtbot: QtBot) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    dialog = lineage_dialog(qtbot, window, BOTH)
+    assert dialog.model.rows[0][0].title == "From version 5 on"
+    assert "2 elements part" in dialog.preview.words.text()
+    QTest.mouseClick(dialog.do, Qt.MouseButton.LeftButton)
+    assert window.waiting == 2
+    workbench = window.project.workbench
+    assert workbench is not None
+    refused = {(lost, candidate) for _, lost, candidate in workbench.refused_proposals()}
+    assert ("amount", "amount") in refused
+    window.project.undo()
+    version = window.project.value.extraction.version(place(window, Side.EXTRACTION, ORDERS, "5").version or 0)
+    tree = window.project.value.extraction
+    earlier = tree.previous(version)
+    assert earlier is not None
+    now, before = version.at_path("amount"), earlier.at_path("amount")
+    assert now is not None
+    assert before is not None
+    assert now.lineage == before.lineage
+
+
+def test_gaps_are_grouped_and_a_click_selects_what_they_are_about(window: Window) -> None:
+    QTest.keyClick(window, Qt.Key.Key_G, BOTH)
+    panel = window.owner_docks.gaps
+    panel.look()
+    assert window.owner_docks.gaps_dock.isVisible()
+    assert panel.count == len(panel.model.rows) == 5
+    assert [panel.kinds[kind].text() for kind in panel.kinds if panel.kinds[kind].isVisible()] == [
+        "All 5",
+        "never mapped 2",
+        "long unmapped 3",
+    ]
+    QTest.mouseClick(panel.kinds["extraction.unmapped-for-versions"], Qt.MouseButton.LeftButton)
+    assert len(panel.model.rows) == 3
+    at = panel.view.visualRect(panel.model.index(2, 0)).center()
+    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert window.selection.current == Selected(place(window, Side.EXTRACTION, ORDERS, "5", "settled"))
+    QTest.keyClick(panel.view, Qt.Key.Key_Up)
+    QTest.keyClick(panel.view, Qt.Key.Key_Return)
+    chosen = window.selection.current.source
+    assert chosen is not None
+    assert chosen != place(window, Side.EXTRACTION, ORDERS, "5", "settled")
+
+
+def test_gaps_follow_edits_while_they_are_seen(window: Window, qtbot: QtBot) -> None:
+    window.owners.show_gaps()
+    panel = window.owner_docks.gaps
+    panel.look()
+    with qtbot.waitSignal(panel.told, timeout=5000):
+        choose(window, Side.CDM, "payment", "2.0.0")
+        window.project.do(AddEntity("fee", (AttributeDeclaration("a", "string"),)))
+    assert panel.count == 6
+    assert panel.model.rows[0][0].title == "No schema feeds fee."
+
+
+def test_comments_are_written_by_keys_and_show_at_what_they_are_about(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    panel = window.owner_docks.comments
+    assert panel.text.hasFocus()
+    state = window.project.value.state
+    QTest.keyClicks(panel.text, "Gross, in euro")
+    QTest.keyClick(panel.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [card.comment.text for card in panel.cards] == ["Gross, in euro"]
+    assert panel.cards[0].comment.who == "Ada"
+    assert window.project.value.state == state
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    assert [card.comment.text for card in panel.cards] == ["Gross, in euro"]
+    choose(window, Side.EXTRACTION, ORDERS, "5", "id")
+    assert panel.cards == []
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    QTest.mouseClick(panel.cards[0].remove, Qt.MouseButton.LeftButton)
+    assert panel.cards == []
+    assert len(window.project.comments()) == 0
+
+
+def test_a_cell_offers_its_element_block_and_nodes_to_comment_on(window: Window) -> None:
+    window.owners.comment()
+    panel = window.owner_docks.comments
+    source = place(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    target = place(window, Side.CDM, "payment", "2.0.0", "amount")
+    window.selection.choose(Selected(source, target))
+    listed = [panel.about.itemText(at) for at in range(panel.about.count())]
+    assert listed == [
+        "amount → amount",
+        f"{ORDERS} 4 → payment 2.0.0",
+        f"amount of {ORDERS}",
+        ORDERS,
+        "amount of payment",
+        "payment",
+    ]
+    window.selection.choose(Selected(replace(source, attribute=None), target))
+    assert panel.about.currentText() == ORDERS
+
+
+def test_nothing_can_be_written_where_nothing_is_selected(window: Window) -> None:
+    window.owners.comment()
+    panel = window.owner_docks.comments
+    window.selection.choose(Selected())
+    assert not panel.text.isEnabled()
+    assert not panel.add.isEnabled()
+
+
+def test_masking_is_an_undoable_toggle_with_a_mark(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    action = window.actions_table["mask"]
+    assert action.isEnabled()
+    assert not action.isChecked()
+    QTest.keyClick(window, Qt.Key.Key_K, BOTH)
+    assert window.owners.is_chosen_masked
+    assert action.isChecked()
+    assert window.project.undo_title == f"Mask amount of {ORDERS}"
+    choose(window, Side.EXTRACTION, ORDERS, "1", "amount")
+    assert window.owners.is_chosen_masked
+    QTest.keyClick(window, Qt.Key.Key_K, BOTH)
+    assert not window.owners.is_chosen_masked
+
+
+def test_the_attribute_that_was_chosen_last_is_meant(window: Window) -> None:
+    source = place(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    target = place(window, Side.CDM, "payment", "2.0.0", "amount")
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    window.selection.choose(Selected(source, target))
+    assert window.owners.chosen == (Side.CDM, target)
+    other = place(window, Side.EXTRACTION, ORDERS, "5", "id")
+    window.selection.choose(Selected(other, target))
+    assert window.owners.chosen == (Side.EXTRACTION, other)
+
+
+def test_the_table_of_an_entity_is_a_model_that_qt_accepts(qtbot: QtBot) -> None:
+    table = EntityTable()
+    tester = QAbstractItemModelTester(table, _TESTER)
+    table.show_attributes([AttributeDeclaration("a", "string"), AttributeDeclaration("b", "string", "date")])
+    with qtbot.waitSignal(table.edited):
+        assert table.add(0) == 1
+    assert table.setData(table.index(1, PATH), " c ")
+    assert table.setData(table.index(1, TYPE), "date-time")
+    assert table.setData(table.index(1, REQUIRED), Qt.CheckState.Checked, int(Qt.ItemDataRole.CheckStateRole))
+    assert not table.setData(QModelIndex(), "x")
+    assert table.move(1, 1) == 2
+    assert table.move(2, 1) == 2
+    assert table.move(2, -1) == 1
+    assert [(a.path, a.type, a.logical, a.optional) for a in table.declared()] == [
+        ("a", "string", "", True),
+        ("c", "string", "date-time", False),
+        ("b", "string", "date", True),
+    ]
+    table.remove(0)
+    table.remove(9)
+    assert table.rowCount() == 2
+    del tester
+
+
+def test_a_list_of_lines_is_a_model_that_qt_accepts(qapp: QApplication) -> None:
+    model: LineModel[int] = LineModel()
+    tester = QAbstractItemModelTester(model, _TESTER)
+    model.show_rows([(TwoLines("a", "b"), 1), (TwoLines("c", "", "pill"), 2)])
+    assert model.at(model.index(1, 0)) == 2
+    assert model.index(1, 0).data() == "c, pill"
+    model.show_rows(())
+    assert model.at(QModelIndex()) is None
+    del tester, qapp

@@ -62,9 +62,17 @@ class Actions:
             found = self._menus[path] = self.menu(above).addMenu(name)
         return found
 
-    def add_live_menu(self, path: str, fill: Callable[[QMenu], None]) -> QMenu:
-        """Add a sub-menu that is filled again whenever it opens."""
+    def add_live_menu(self, path: str, fill: Callable[[QMenu], None], before: str = "") -> QMenu:
+        """Add a sub-menu that is filled again whenever it opens.
+
+        Args:
+            path: where it stands, ``View > Panels``.
+            fill: adds what it shows now.
+            before: id of the row above which it stands; at the end when it is left out.
+        """
         menu = self.menu(path)
+        if before:
+            self.menu(path.rpartition(_ARROW)[0]).insertMenu(self._actions[before], menu)
 
         def fill_again() -> None:
             menu.clear()

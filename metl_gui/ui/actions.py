@@ -47,6 +47,7 @@ from metl_gui.ui.conditions import (
     version_selected,
 )
 from metl_gui.ui.matrix.exporting import export_picture
+from metl_gui.ui.panels import go_round
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -160,6 +161,8 @@ TABLE = (
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),
+    ActionRow("next_panel", "View", "Next panel", "F6", lambda w: go_round(w, 1), always, begins_section=True),
+    ActionRow("previous_panel", "View", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
     ActionRow("larger", "View > Size", "Everything larger", "Ctrl++", lambda w: w.dressing.step(1), always),
     ActionRow("smaller", "View > Size", "Everything smaller", "Ctrl+-", lambda w: w.dressing.step(-1), always),
     ActionRow("normal_size", "View > Size", "Normal size", "Ctrl+0", lambda w: w.dressing.scale_to(100), always),

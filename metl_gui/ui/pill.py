@@ -10,6 +10,8 @@ from metl_gui.ui import theme as themes
 
 VERDICT_KINDS = {"smaller": "review", "emptied": "bad", "same": "plain", "first": "plain", "confirmed": "plain"}
 _PAD = 8.0
+_BUTTON_PAD = 28
+_TIGHT_PAD = 14
 
 
 def pill_width(words: str) -> float:
@@ -64,7 +66,7 @@ class KeyButton(QPushButton):
     Args:
         words: what pressing it does.
         key: its key.
-        kind: ``""``, ``primary`` or ``segment`` (see the style sheet).
+        kind: ``""``, ``primary``, ``link``, ``number`` or ``segment`` (see the style sheet).
     """
 
     def __init__(self, words: str, key: str = "", kind: str = "", parent: QWidget | None = None) -> None:
@@ -96,7 +98,8 @@ class KeyButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
-        return QSize(round(self._words_width() + self._badge_width()) + themes.px(28), themes.px(self._height))
+        pad = _TIGHT_PAD if self.property("kind") in ("number", "link") else _BUTTON_PAD
+        return QSize(round(self._words_width() + self._badge_width()) + themes.px(pad), themes.px(self._height))
 
     def minimumSizeHint(self) -> QSize:
         """Never cut."""
@@ -144,6 +147,8 @@ class KeyButton(QPushButton):
             return theme.dim if self.property("kind") == "primary" else theme.faint
         if self.property("kind") == "primary":
             return theme.panel
+        if self.property("kind") == "number":
+            return theme.dim
         return theme.accent if self.isChecked() else theme.text
 
     def _is_bold(self) -> bool:

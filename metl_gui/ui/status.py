@@ -1,56 +1,106 @@
-"""The status bar: the cell under the pointer, what waits, the state, the running job."""
+"""The status bar: project, cell under the pointer, what is selected, what waits, the state, the running job."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QElapsedTimer, Qt, Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QWidget
 
 from metl_gui.core.document import Document
+from metl_gui.ui import theme as themes
+from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Job
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.selection import Selected
 from metl_gui.workbench.progress import Progress
+
+_TELLS_TIME_MS = 2_000
+"""Before that nobody can say how long a job takes."""
 
 
 class Status(QStatusBar):
-    """Shows facts; the only control stops the running job."""
+    """Shows facts; a press on a number goes to what it counts.
+
+    Signals:
+        elements_wanted: the list of the elements.
+        review_wanted: what waits for a decision.
+        selection_wanted: what is selected.
+    """
+
+    elements_wanted = Signal()
+    review_wanted = Signal()
+    selection_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
+        self.project = Elided(is_snug=True)
         self.place = QLabel()
         self.place.setTextFormat(Qt.TextFormat.RichText)
         self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.job_words = QLabel()
+        self.job_words = Elided(is_snug=True)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(120)
+        self.bar.setAccessibleName("Progress of the running job")
         self.stop = KeyButton("Stop", kind="link")
-        self.stop.set_height(20)
-        self.blocks, self.state, self.mode = QLabel(), QLabel(), QLabel()
+        self.stop.setAccessibleName("Stop the running job")
+        self.selected = _number("Fit what is selected")
+        self.elements = _number("List the elements")
+        self.blocks = _number("Go to what waits for a decision")
+        self.state, self.mode = QLabel(), QLabel()
+        self.addWidget(self.project)
         self.addWidget(self.place, 1)
-        for widget in (self.job_words, self.bar, self.stop, self.mode, self.blocks, self.state):
+        for widget in (self.job_words, self.bar, self.stop, self.mode, self.selected, self.elements, self.blocks):
             self.addPermanentWidget(widget)
+        self.addPermanentWidget(self.state)
+        self.stop.set_height(20)
         self._job: Job | None = None
+        self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
+        self.selected.clicked.connect(self.selection_wanted)
+        self.elements.clicked.connect(self.elements_wanted)
+        self.blocks.clicked.connect(self.review_wanted)
         self.show_job(None)
+        self.show_selected(Selected())
+        self.dress()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.bar.setFixedWidth(themes.px(120))
+        self.job_words.setMaximumWidth(themes.px(320))
+        self.project.setMaximumWidth(themes.px(200))
 
     def show_place(self, words: str) -> None:
         """Show the full paths of what is pointed at or selected."""
         self.place.setText(words)
         self.place.setToolTip(words)
 
+    def show_project(self, name: str, path: str) -> None:
+        """Show which project is open."""
+        self.project.setText(name)
+        self.project.setVisible(bool(name))
+        self.project.setAccessibleDescription(path)
+
+    def show_selected(self, selected: Selected) -> None:
+        """Show how many nodes are selected, when that is more than the place says."""
+        counts = ((len(selected.sources), "field", "left"), (len(selected.targets), "field", "right"))
+        words = [f"{count:,} {where}" for count, _, where in counts if count > 1]
+        self.selected.setText(" · ".join(words) + " selected" if words else "")
+        self.selected.setVisible(bool(words))
+
     def show_document(self, document: Document | None, waiting: int, is_read_only: bool) -> None:
         """Show counts and state."""
+        for button in (self.elements, self.blocks):
+            button.setVisible(document is not None)
         if document is None:
-            for label in (self.blocks, self.state, self.mode):
+            for label in (self.state, self.mode):
                 label.clear()
             return
-        blocks = document.matrix.block_count
-        ones = document.matrix.ones
-        words = f"{document.matrix.confirmed:,} of {blocks:,} block{'' if blocks == 1 else 's'} confirmed"
-        self.blocks.setText(f"{ones:,} element{'' if ones == 1 else 's'} · {words}")
-        self.blocks.setToolTip(f"{waiting} decisions wait")
-        self.state.setText(f"State {document.state}")
+        blocks, ones = document.matrix.block_count, document.matrix.ones
+        confirmed = document.matrix.confirmed
+        self.elements.setText(f"{ones:,} element{'' if ones == 1 else 's'}")
+        self.blocks.setText(f"{confirmed:,} of {blocks:,} block{'' if blocks == 1 else 's'} confirmed")
+        self.blocks.setToolTip(f"{waiting:,} decision{'s wait' if waiting != 1 else ' waits'}")
+        self.state.setText(f"State {document.state:,}")
         self.mode.setText("read only" if is_read_only else "")
 
     def show_job(self, job: Job | None) -> None:
@@ -59,6 +109,7 @@ class Status(QStatusBar):
             self._job.progressed.disconnect(self._progress)
         if job is not None and job is not self._job:
             job.progressed.connect(self._progress)
+            self._clock.start()
             self.job_words.setText(f"{job.title}…")
             self.bar.setRange(0, 0)
         self._job = job
@@ -67,11 +118,32 @@ class Status(QStatusBar):
 
     def _progress(self, progress: Progress) -> None:
         # The bar has no numbers beside it, so it needs no unit.
-        self.job_words.setText(progress.text.removesuffix("bytes").rstrip(":; "))
+        words = progress.text.removesuffix("bytes").rstrip(":; ")
         if progress.total:
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(1000 * progress.done / progress.total))
+            words += time_left(self._clock.elapsed(), progress)
+        else:
+            self.bar.setRange(0, 0)
+        self.job_words.setText(words)
 
     def _stop(self) -> None:
         if self._job is not None:
             self._job.cancel()
+
+
+def time_left(elapsed_ms: int, progress: Progress) -> str:
+    """Say how long the rest takes at the speed so far, nothing while nobody can say."""
+    if elapsed_ms < _TELLS_TIME_MS or not progress.total or progress.done <= 0:
+        return ""
+    seconds = elapsed_ms / 1000 * (progress.total - progress.done) / progress.done
+    if seconds < 1:
+        return ""
+    return f", {seconds:.0f} s left" if seconds < 90 else f", {seconds / 60:.0f} min left"
+
+
+def _number(description: str) -> KeyButton:
+    button = KeyButton("", kind="number")
+    button.set_height(20)
+    button.setAccessibleDescription(description)
+    return button

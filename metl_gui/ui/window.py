@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, ProjectHeldError, UserError
@@ -24,6 +24,7 @@ from metl_gui.ui.opening import Opening, Prepared
 from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
+from metl_gui.ui.panels import Floating, fill_panels, fill_recent
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
@@ -152,7 +153,7 @@ class Window(QMainWindow):
         self._keep_visit()
         self.settings.save_layout("window", self.saveGeometry())
         for page in self._laid_out:
-            self.settings.save_layout(page.objectName(), page.saveState())
+            self.settings.save_layout(page.objectName(), self.floating.state_of(page))
         self._beat.stop()
         self.upkeep.stop()
         self.spark.shut_down()
@@ -182,6 +183,9 @@ class Window(QMainWindow):
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
+        self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu), "next_panel")
+        recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu), "sample")
+        recent.triggered.connect(self._open_recent)
         self.actions_table.add_live_menu("View > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
             self.stack.addWidget(page)
@@ -192,6 +196,7 @@ class Window(QMainWindow):
         layout.addWidget(self.head)
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
+        self.floating = Floating(self.stack)
         self.notice = NoticeStrip(self.stack)
         self.setStatusBar(self.status)
 
@@ -218,6 +223,9 @@ class Window(QMainWindow):
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
         self.start.recent_wanted.connect(self.commands.open)
+        self.status.elements_wanted.connect(self._list_elements)
+        self.status.review_wanted.connect(self._show_review)
+        self.status.selection_wanted.connect(self._fit_selected)
         self.opening.began.connect(self._opening_began)
         self.opening.progressed.connect(self.opening_page.show_progress)
         self.opening.ended.connect(self._opening_ended)
@@ -249,6 +257,7 @@ class Window(QMainWindow):
         self.head.setEnabled(False)
         self.head.show_undo(None)
         self.head.show_waiting(0)
+        self.status.show_project("", "")
         self.status.show_document(None, 0, False)
         self.status.show_place("")
         self.start.show_recent(self.settings.recent)
@@ -264,6 +273,7 @@ class Window(QMainWindow):
             return
         self.head.setEnabled(True)
         self._show_name(workbench.path.name)
+        self.status.show_project(workbench.path.stem, str(workbench.path))
         self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
         if self.stack.currentIndex() >= _START:
             self.show_page(0)
@@ -324,8 +334,16 @@ class Window(QMainWindow):
     def _show_pointed(self, selected: Selected | None) -> None:
         self._show_place(selected if selected is not None else self.selection.current)
 
+    def _list_elements(self) -> None:
+        self.show_lists().show_mapping()
+
+    def _fit_selected(self) -> None:
+        self.show_page(0)
+        self.map.matrix.fit_selection()
+
     def _selected(self, selected: Selected) -> None:
         self._show_place(selected)
+        self.status.show_selected(selected)
         self.actions_table.refresh()
 
     def _tell_alive(self) -> None:
@@ -354,6 +372,10 @@ class Window(QMainWindow):
             decide()
         else:
             self.show_page(1)
+
+    def _open_recent(self, action: QAction) -> None:
+        if isinstance(action.data(), Path):
+            self.commands.open(action.data())
 
     def _show_review(self) -> None:
         self.show_page(PAGES.index("Review"))

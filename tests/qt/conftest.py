@@ -27,7 +27,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/qt" in item.path.as_posix():
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
-            item.add_marker(pytest.mark.qt_log_ignore("does not support propagateSizeHints"))  # no screen, no manager
+            item.add_marker(
+                pytest.mark.qt_log_ignore(r"does not support (propagateSizeHints|raise)")
+            )  # no screen, no manager
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,150 @@
+"""The shell around the pages: panels, F6, floating docks, recent projects, what the status bar says and leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from metl_gui.core.nodes import Side
+from metl_gui.ui.panels import stops
+from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.status import time_left
+from metl_gui.ui.window import Window
+from metl_gui.workbench.progress import Progress
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate
+
+
+def shown(menu: QMenu) -> list[tuple[str, bool]]:
+    menu.aboutToShow.emit()
+    return [(action.text(), action.isEnabled()) for action in menu.actions()]
+
+
+def holds_focus(panel: QWidget) -> bool:
+    focus = QApplication.focusWidget()
+    return focus is not None and (panel is focus or panel.isAncestorOf(focus))
+
+
+def test_the_panels_menu_lists_the_docks_of_the_page_in_front_and_hides_them(window: Window) -> None:
+    menu = window.actions_table.menu("View > Panels")
+    assert {"Extraction", "Canonical model", "Block"} <= {words for words, _ in shown(menu)}
+    action = next(action for action in menu.actions() if action.text() == "Block")
+    action.trigger()
+    assert not window.map.block_dock.isVisible()
+    window.show_page(1)
+    assert [words for words, _ in shown(menu)] == ["Waiting for a decision"]
+
+
+def test_a_floating_dock_goes_and_comes_with_its_page_and_is_there_after_the_next_opening(
+    make_window: Callable[[], Window], waiting_sample: SampleFolder
+) -> None:
+    first = make_window()
+    first.show_project(Workbench.open(waiting_sample.project))
+    dock = first.map.block_dock
+    dock.setFloating(True)
+    assert dock.isVisible()
+    first.show_page(2)
+    assert not dock.isVisible()
+    first.show_page(0)
+    assert dock.isVisible()
+    first.show_page(1)
+    first.close()
+    second = make_window()
+    second.show_project(Workbench.open(waiting_sample.project))
+    second.show_page(0)
+    assert second.map.block_dock.isFloating()
+    assert second.map.block_dock.isVisible()
+
+
+def test_f6_goes_round_all_panels_of_every_page_and_back(window: Window) -> None:
+    activate(window)
+    for page in range(3):
+        window.show_page(page)
+        panels = stops(window)
+        assert len(panels) >= 4
+        met = []
+        for key in (Qt.Key.Key_F6,) * len(panels):
+            QTest.keyClick(window, key)
+            met.append(next(panel for panel in panels if holds_focus(panel)))
+        assert {panel.objectName() or id(panel) for panel in met} == {p.objectName() or id(p) for p in panels}
+        here = QApplication.focusWidget()
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        QTest.keyClick(window, Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+        assert QApplication.focusWidget() is here
+
+
+def test_f6_reaches_a_notice(window: Window) -> None:
+    activate(window)
+    window.notify("Something waits", is_good=False)
+    for _ in range(len(stops(window))):
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        if holds_focus(window.notice):
+            return
+    raise AssertionError("the notice was passed over")
+
+
+def test_recent_projects_stand_in_the_menu_and_missing_ones_say_why_they_cannot_be_opened(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path
+) -> None:
+    window = make_window()
+    menu = window.actions_table.menu("File > Open recent")
+    assert shown(menu) == [("No project was open yet", False)]
+    window.settings.remember_project(tmp_path / "gone.metl")
+    window.settings.remember_project(sample.project)
+    assert shown(menu) == [("fx", True), ("gone (not there any more)", False)]
+    menu.actions()[0].trigger()
+    assert window.project.workbench is not None
+    assert window.project.workbench.path == sample.project
+
+
+def test_the_numbers_of_the_status_bar_lead_to_what_they_count(window: Window) -> None:
+    window.status.blocks.click()
+    assert window.stack.currentWidget() is window.review
+    window.status.elements.click()
+    assert window.stack.currentWidget() is window.map
+    assert window.lists.mapping_dock.isVisible()
+
+
+def test_the_status_bar_counts_what_is_selected(window: Window) -> None:
+    document = window.project.value
+    schema = next(schema for schema in document.extraction.schemas() if len(schema.version_ids) > 1)
+    places = tuple(place_of_version(document, Side.EXTRACTION, id_) for id_ in schema.version_ids)
+    assert window.status.selected.isHidden()
+    window.selection.choose(Selected().with_places(Side.EXTRACTION, places, places[0]))
+    assert window.status.selected.text() == f"{len(places)} left selected"
+    window.selection.choose(Selected())
+    assert window.status.selected.isHidden()
+
+
+def test_the_status_bar_names_project_and_both_full_paths(window: Window) -> None:
+    document = window.project.value
+    block = next(block for block in document.matrix.blocks() if block.elements)
+    element = block.elements[0]
+    window.selection.choose(
+        Selected(
+            place_of_version(document, Side.EXTRACTION, block.version, element.p),
+            place_of_version(document, Side.CDM, block.entity_version, element.q),
+        )
+    )
+    assert window.status.project.text() == "fx"
+    words = window.status.place.text()
+    for side, version, attribute in (
+        (Side.EXTRACTION, block.version, element.p),
+        (Side.CDM, block.entity_version, element.q),
+    ):
+        found = document.tree(side).version(version).attribute(attribute)
+        assert found is not None
+        assert f"<b>{found.path}</b>" in words
+
+
+def test_time_left_is_told_only_when_it_can_be_known() -> None:
+    assert time_left(500, Progress("x", 50, 100)) == ""
+    assert time_left(10_000, Progress("x", 0, 100)) == ""
+    assert time_left(10_000, Progress("x", 50, None)) == ""
+    assert time_left(10_000, Progress("x", 25, 100)) == ", 30 s left"
+    assert time_left(100_000, Progress("x", 10, 100)) == ", 15 min left"

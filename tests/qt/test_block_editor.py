@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QWheelEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
@@ -396,6 +396,41 @@ def test_a_click_on_a_version_goes_there_and_enter_does_too(editor: BlockPanel, 
     QTest.keyClick(parts, Qt.Key.Key_Return)
     assert editor.key == keys[2]
     assert window.selection.current.block == keys[2]
+
+
+def test_the_wheel_scrolls_the_versions_sideways(editor: BlockPanel, window: Window, qtbot: QtBot) -> None:
+    editor.show_versions(True)
+    window.resize(1100, 700)
+    strip = editor.versions
+    bar = strip.area.horizontalScrollBar()
+    strip.parts.setMinimumWidth(4 * strip.width())
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(0)
+    at = QPointF(20, 40)
+    turn = QWheelEvent(
+        at,
+        strip.parts.mapToGlobal(at),
+        QPoint(),
+        QPoint(0, -240),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(strip.parts, turn)
+    assert bar.value() == 120
+
+
+def test_the_action_puts_the_keyboard_into_the_lists_and_the_filter_hands_it_on(
+    editor: BlockPanel, window: Window
+) -> None:
+    window.map.matrix.setFocus()
+    window.actions_table["open_block"].trigger()
+    assert editor.lists.left.hasFocus()
+    editor.filter.setFocus()
+    QTest.keyClicks(editor.filter, "memo")
+    QTest.keyClick(editor.filter, Qt.Key.Key_Return)
+    assert editor.lists.left.hasFocus()
 
 
 def test_a_block_in_review_leads_to_its_lost_elements(editor: BlockPanel, window: Window) -> None:

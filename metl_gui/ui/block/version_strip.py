@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.blocks import BlockKey
@@ -41,11 +50,16 @@ class VersionStrip(QWidget):
         layout.addWidget(_Legend())
         self.parts.chosen.connect(self.chosen)
         self.parts.stepped.connect(self._bring_into_sight)
+        self.parts.turned.connect(self._scroll)
 
     def show_block(self, block: SuperBlock, current: BlockKey) -> None:
         """Show a super-block and which of its blocks is the one in the editor."""
         self.parts.show_block(block, current)
         self._bring_into_sight()
+
+    def _scroll(self, pixels: int) -> None:
+        bar = self.area.horizontalScrollBar()
+        bar.setValue(bar.value() - pixels)
 
     def _bring_into_sight(self) -> None:
         box = self.parts.box(self.parts.at).toRect()
@@ -57,6 +71,7 @@ class _Parts(QWidget):
 
     chosen = Signal(object)
     stepped = Signal()
+    turned = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,6 +137,12 @@ class _Parts(QWidget):
         """Forget the pointer."""
         self._hovered = None
         self.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll sideways, whichever way the wheel turns: there is no other way to go."""
+        moved = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta() / 2
+        self.turned.emit(moved.x() or moved.y())
+        event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move along the versions; Enter goes to the one the keyboard is on."""

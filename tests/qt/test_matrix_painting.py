@@ -99,13 +99,13 @@ def test_every_pixel_of_an_axis_shows_the_item_that_lies_there(
 def test_a_tile_has_its_colour_inside_rounded_corners_and_the_ground_between_tiles() -> None:
     spans = ItemSpans(np.array([0.0, 10.0]), np.array([9.0, 19.0]), np.arange(3))
     line = PixelLine.of(spans, 0, 2, 1, 40)
-    found = plates(line, line, np.array([[1, 2], [2, 1]], np.uint8), 3)
-    colours = [QColor.fromRgba(c) for c in palette(QColor("white"), [QColor("red"), QColor("blue")])]
-    assert colours[found[9, 9]] == QColor("red")
-    assert colours[found[9, 28]] == QColor("blue")
-    assert (found[:, 18] == 0).all()
-    assert found[0, 0] != found[9, 9]
-    assert colours[found[0, 8]] == QColor("red")
+    table = palette(QColor("white"), [QColor("red"), QColor("blue")])
+    image = plates(line, line, np.array([[1, 2], [2, 1]], np.uint8), 3).image(table, 1.0)
+    assert image.pixelColor(9, 9) == QColor("red")
+    assert image.pixelColor(28, 9) == QColor("blue")
+    assert all(image.pixelColor(18, y) == QColor("white") for y in range(40))
+    assert image.pixelColor(0, 0) != QColor("red")
+    assert image.pixelColor(8, 0) == QColor("red")
 
 
 @pytest.mark.parametrize(("camera", "level"), [(VERSIONS, Level.VERSION), (SCHEMAS, Level.SCHEMA)])

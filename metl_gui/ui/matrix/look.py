@@ -8,6 +8,7 @@ from enum import StrEnum
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme
 
@@ -41,6 +42,8 @@ class Look:
         theme: the colours.
         tinting: what tiles and blocks are tinted by.
         is_vector: paint shapes and words, for files that keep them.
+        pixels: the memory that the painter paints into, for what is written there at once; ``None`` where it is not at
+            hand. What stands in it is older than anything painted.
     """
 
     content: Content
@@ -50,6 +53,7 @@ class Look:
     theme: Theme
     tinting: Tinting = NO_TINTING
     is_vector: bool = False
+    pixels: Colours | None = None
 
     @property
     def levels(self) -> tuple[Level | None, Level | None]:

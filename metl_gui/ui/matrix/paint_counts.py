@@ -16,7 +16,7 @@ from metl_gui.ui.matrix.changes import paint_changes
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.lettering import Lettering
 from metl_gui.ui.matrix.look import Look, Sign
-from metl_gui.ui.matrix.pixels import Bytes, PixelLine, palette, picture, plates
+from metl_gui.ui.matrix.pixels import Bytes, Colours, PixelLine, palette, picture, plates, table_of
 from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.theme import Theme
 
@@ -61,8 +61,11 @@ def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> f
     else:
         radius = round(_CORNER_PX * look.ratio)
         is_rounded = min(columns.median_length, rows.median_length) >= _ROUNDED_FROM_PX * look.ratio
-        pixels = plates(columns, rows, numbers, radius if is_rounded else 0)
-        painter.drawImage(QPointF(0, 0), picture(pixels, colours.table, look.ratio))
+        laid_out = plates(columns, rows, numbers, radius if is_rounded else 0)
+        if look.pixels is None:
+            painter.drawImage(QPointF(0, 0), laid_out.image(colours.table, look.ratio))
+        else:
+            laid_out.paint(look.pixels, colours.table)
     if not _is_one_element(levels):
         _paint_words(painter, look, laid, colours)
     _paint_waiting(painter, laid, look.theme)
@@ -255,14 +258,14 @@ def density(
     steps = np.zeros(len(elements), np.uint8)
     steps[held] = 1 + np.minimum(share * _RAMP, _RAMP - 1).astype(np.uint8)
     steps[waits] = _RAMP + 1
-    image = picture(steps.reshape(found.elements.shape), _ramp(theme), 1.0)
+    image = picture(np.take(_ramp(theme), steps, mode="clip").reshape(found.elements.shape), 1.0)
     return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
 
 
-def _ramp(theme: Theme) -> list[int]:
+def _ramp(theme: Theme) -> Colours:
     """Return the colours of densities: zero, the ramp, and what waits."""
     ramp = [mixed(theme.panel, theme.accent, 0.35 + 0.65 * at / (_RAMP - 1)) for at in range(_RAMP)]
-    return [colour.rgba() for colour in (zero_of(theme), *ramp, theme.reviewmark)]
+    return table_of([zero_of(theme), *ramp, theme.reviewmark])
 
 
 class _Colours:
@@ -272,7 +275,7 @@ class _Colours:
         self._of: tuple[Theme, tinting.Tinting, tuple[str, ...]] | None = None
         self.scale: list[tinting.Step] = []
         self.tiles: list[QColor] = []
-        self.table: list[int] = []
+        self.table: Colours = table_of([])
         self.inks: list[QColor] = []
 
     def of(self, look: Look) -> _Colours:

@@ -19,6 +19,7 @@ from metl_gui.ui.matrix.spans import Spans
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Colours = npt.NDArray[np.uint32]
 
 _SHADES = 6
 """Steps between the ground and a full colour at the rounded corners of tiles."""
@@ -81,16 +82,38 @@ class PixelLine:
         return float(np.median(self.end - self.begin)) if len(self.items) else 0.0
 
 
-def plates(columns: PixelLine, rows: PixelLine, tints: Bytes, radius: int) -> Bytes:
-    """Paint rounded tiles.
+@dataclass(frozen=True, eq=False)
+class Plates:
+    """Rounded tiles, as the few lines of pixels that differ.
+
+    Shape: ``lines`` is (lines that differ, width), ``of_row`` has one entry a line of the picture.
+
+    Args:
+        lines: 0 where the ground is, else colour numbers with the shades of the corners (see ``palette``).
+        of_row: which of them every line of the picture is.
+    """
+
+    lines: Bytes
+    of_row: Ints
+
+    def paint(self, into: Colours, table: Colours) -> None:
+        """Write the colours of a table into a picture of the right size."""
+        np.take(np.take(table, self.lines, mode="clip"), self.of_row, axis=0, out=into, mode="clip")
+
+    def image(self, table: Colours, ratio: float) -> QImage:
+        """Return the picture in the colours of a table."""
+        pixels = np.empty((len(self.of_row), self.lines.shape[1]), np.uint32)
+        self.paint(pixels, table)
+        return picture(pixels, ratio)
+
+
+def plates(columns: PixelLine, rows: PixelLine, tints: Bytes, radius: int) -> Plates:
+    """Lay rounded tiles out.
 
     Args:
         columns, rows: the axes.
         tints: colour number of every tile, from 1.
         radius: of the corners, in device pixels.
-
-    Returns:
-        The picture: 0 where the ground is, else colour numbers with the shades of the corners (see ``palette``).
 
     Shape: ``tints`` is (rows, columns).
     """
@@ -102,21 +125,25 @@ def plates(columns: PixelLine, rows: PixelLine, tints: Bytes, radius: int) -> By
     table = table.astype(np.uint8).reshape(-1, len(columns.of_pixel))
     table = np.concatenate([table, np.zeros((1, len(columns.of_pixel)), np.uint8)])
     line = np.where(rows.of_pixel < 0, len(table) - 1, rows.of_pixel * (radius + 1) + np.minimum(rows.inset, radius))
-    return table[line]
+    return Plates(table, line)
 
 
-def palette(ground: QColor, colours: list[QColor]) -> list[int]:
-    """Return the colour table of ``plates``: the ground, then the shades of every colour up to itself."""
+def palette(ground: QColor, colours: list[QColor]) -> Colours:
+    """Return the colour table of ``Plates``: the ground, then the shades of every colour up to itself."""
     shades = [mixed(ground, colour, step / (_SHADES - 1)) for colour in colours for step in range(1, _SHADES)]
-    return [ground.rgba(), *(shade.rgba() for shade in shades)]
+    return table_of([ground, *shades])
 
 
-def picture(pixels: Bytes, colours: list[int], ratio: float) -> QImage:
-    """Make a picture of colour numbers; it keeps its own pixels."""
+def table_of(colours: list[QColor]) -> Colours:
+    """Return colours as pixels."""
+    return np.array([colour.rgba() for colour in colours], np.uint32)
+
+
+def picture(pixels: Colours, ratio: float) -> QImage:
+    """Make a picture of pixels; it keeps its own."""
     height, width = pixels.shape
     whole = np.ascontiguousarray(pixels)
-    image = QImage(whole.data, width, height, width, QImage.Format.Format_Indexed8).copy()
-    image.setColorTable(colours)
+    image = QImage(whole.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
     image.setDevicePixelRatio(ratio)
     return image
 

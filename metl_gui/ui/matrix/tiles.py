@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from PySide6.QtCore import QPointF, Qt
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from metl_gui.ui.matrix.axis import Level
@@ -17,6 +18,7 @@ from metl_gui.ui.matrix.hidden import paint_hidden
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.paint_cells import paint_cells
 from metl_gui.ui.matrix.paint_counts import paint_raster, paint_tiles
+from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme
 
@@ -29,6 +31,7 @@ class TileCache:
     def __init__(self) -> None:
         self._content: Content | None = None
         self._picture: QImage | None = None
+        self._pixels: Colours = np.empty((0, 0), np.uint32)
         self._key: _Key | None = None
         self.tinting = NO_TINTING
         self.signs: frozenset[Sign] = frozenset()
@@ -46,32 +49,33 @@ class TileCache:
             return
         key = camera, size, ratio, theme, self.tinting
         if key != self._key or self._picture is None:
-            self._picture = self._blank(size, ratio, theme)
             self._key = None
+            self._picture, pixels = self._blank(size, ratio)
             inner = QPainter(self._picture)
+            look = Look(self._content, camera, size, ratio, theme, self.tinting, pixels=pixels)
             try:
-                self.signs = paint_plane(inner, Look(self._content, camera, size, ratio, theme, self.tinting))
+                self.signs = paint_plane(inner, look)
             finally:
                 inner.end()
             self._key = key
             self.painted += 1
         painter.drawImage(QPointF(0, 0), self._picture)
 
-    def _blank(self, size: tuple[float, float], ratio: float, theme: Theme) -> QImage:
-        """Return an empty picture, the one before when it has the size."""
+    def _blank(self, size: tuple[float, float], ratio: float) -> tuple[QImage, Colours]:
+        """Return a picture over memory of our own, both as they were before when they have the size."""
         width, height = (round(side * ratio) for side in size)
         picture = self._picture
-        if picture is None or (picture.width(), picture.height()) != (width, height):
-            picture = QImage(width, height, QImage.Format.Format_RGB32)
+        if picture is None or self._pixels.shape != (height, width):
+            self._pixels = np.empty((height, width), np.uint32)
+            picture = QImage(self._pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
         picture.setDevicePixelRatio(ratio)
-        picture.fill(theme.panel)
-        return picture
+        return picture, self._pixels
 
 
 def paint_plane(painter: QPainter, look: Look) -> frozenset[Sign]:
     """Paint the plane at the levels that the scales allow, and return the signs that were used."""
     level_x, level_y = look.levels
-    painter.setPen(Qt.PenStyle.NoPen)
+    painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
     if level_x is None or level_y is None:
         signs = paint_raster(painter, look)
     elif level_x is Level.ATTRIBUTE and level_y is Level.ATTRIBUTE:

@@ -46,12 +46,14 @@ class OpenProject(QObject):
         changed: a ``Changed``.
         refused: a ``UserError`` that an edit met; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
+        merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
     """
 
     opened = Signal(object)
     changed = Signal(object)
     refused = Signal(object)
     commented = Signal()
+    merged = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +106,7 @@ class OpenProject(QObject):
             self._swap(self.workbench.document)
 
     def take_merged(self) -> None:
-        """Hold the same state with its overlay merged; nothing that is shown changes, so nobody is told."""
+        """Hold the same state with its overlay merged; nothing that is shown changes."""
         if self.workbench is None:
             return
         merged = self.workbench.document
@@ -114,6 +116,7 @@ class OpenProject(QObject):
         if self._review is not None and self._review[0] is self.value:
             self._review = (merged, self._review[1])
         self.value = merged
+        self.merged.emit(merged)
 
     @property
     def undo_title(self) -> str | None:

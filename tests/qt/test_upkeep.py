@@ -41,7 +41,9 @@ def test_many_edited_blocks_are_merged_when_the_window_is_idle_and_nothing_shown
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clear_one(window)
-    before = window.project.value
+    before, plane = window.project.value, window.map.planes.whole
+    assert plane is not None
+    assert len(plane.edited) == 1
     monkeypatch.setattr(upkeep, "MANY_EDITED", 0)
     window.upkeep.look()
     assert window.project.value is before
@@ -53,6 +55,11 @@ def test_many_edited_blocks_are_merged_when_the_window_is_idle_and_nothing_shown
     assert (after.state, after.matrix.ones) == (before.state, before.matrix.ones)
     assert (before.matrix.edited_count, after.matrix.edited_count) == (1, 0)
     assert told == []
+    again = window.map.planes.whole
+    assert again is not None
+    assert len(again.edited) == 0
+    everything = range(len(plane.columns.runs)), range(len(plane.rows.runs))
+    assert list(again.elements_within(*everything)) == list(plane.elements_within(*everything))
     window.project.undo()
     assert window.project.value.matrix.ones == before.matrix.ones + 1
 

@@ -153,6 +153,7 @@ class MapPage(QMainWindow):
         self.block.review_wanted.connect(self._want_review)
         self._project.opened.connect(self._opened)
         self._project.changed.connect(self._changed)
+        self._project.merged.connect(self.planes.rebase)
         self._selection.changed.connect(self._show_selected)
         self._selection.lies_within = self._lies_within
 

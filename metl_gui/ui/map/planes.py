@@ -13,7 +13,7 @@ from metl_gui.ui.document import Changed
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged, needs_arranging
-from metl_gui.ui.matrix.content import Content, content_after
+from metl_gui.ui.matrix.content import Content, content_after, rebased
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _AT_ONCE = 100_000
@@ -72,10 +72,33 @@ class Planes(QObject):
         self.shown = self.whole if shown is whole else content_after(shown, changed.after, keys)
         self.edited.emit()
 
+    def rebase(self, document: Document) -> None:
+        """Lay what is shown out over the columns of the same state that an idle moment has merged."""
+        whole, shown = self.whole, self.shown
+        if whole is None or shown is None:
+            return
+
+        def work(_watch: Watch) -> tuple[Content, Content]:
+            merged = rebased(whole, document)
+            return merged, merged if shown is whole else rebased(shown, document)
+
+        def done(outcome: Outcome[tuple[Content, Content]]) -> None:
+            # Who edits meanwhile goes on with the old columns, until the next idle moment.
+            if outcome.value is not None and self.whole is whole and self.shown is shown:
+                self._document = document
+                self.whole, self.shown = outcome.value
+                self.edited.emit()
+
+        if self._jobs is None:
+            done(Outcome(work(UNWATCHED)))
+        else:
+            self._jobs.start("Putting the matrix in order", work, done)
+
     def filter(self, side: Side, passing: FilterResult | None) -> None:
         """Show only what passes the filter of one tree; ``None`` for everything."""
-        name = "columns" if side is Side.EXTRACTION else "rows"
-        self._rearrange(replace(self.arrangement, **{name: passing}))
+        now = self.arrangement
+        is_columns = side is Side.EXTRACTION
+        self._rearrange(replace(now, columns=passing) if is_columns else replace(now, rows=passing))
 
     def order(self, order: Order) -> None:
         """Sort columns and rows in another way."""

@@ -118,6 +118,10 @@ def emptied(window: Window) -> BlockKey:
     return block.key
 
 
+def shows_cells(matrix: MatrixView) -> bool:
+    return matrix.hits is not None and matrix.hits.shows_cells
+
+
 def cell(key: BlockKey, q: int, p: int) -> Cell:
     return Cell(key, Element(q, p))
 
@@ -420,13 +424,12 @@ def test_enter_drills_in_until_cells_and_backspace_goes_up_a_level(window: Windo
     QTest.keyClick(matrix, Qt.Key.Key_Right)
     for _ in range(4):
         QTest.keyClick(matrix, Qt.Key.Key_Return)
-    assert matrix.hits is not None
-    assert matrix.hits.shows_cells
+    assert shows_cells(matrix)
     QTest.keyClick(matrix, Qt.Key.Key_Right)
     QTest.keyClick(matrix, Qt.Key.Key_Right)
     assert window.selection.current.element is not None
     QTest.keyClick(matrix, Qt.Key.Key_Backspace)
-    assert not matrix.hits.shows_cells
+    assert not shows_cells(matrix)
     assert window.selection.current.element is None
     assert window.selection.current.source is not None
 
@@ -558,9 +561,11 @@ def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window) -> None:
     place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], sources[1]), place)
     sheet = window.map.sheet
+    button = QApplication.focusWidget()
     assert sheet is not None
+    assert button is not None
     assert elements(window, key) == {Element(targets[0], sources[0])}
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_R)
+    QTest.keyClick(button, Qt.Key.Key_R)
     assert elements(window, key) == {Element(targets[0], sources[1])}
 
 

@@ -84,8 +84,10 @@ def test_setting_a_taken_cell_asks_beside_it_and_does_what_its_key_says(window: 
     click(window, at_cells(window, block.key, wanted))
     sheet = window.map.sheet
     assert sheet is not None
-    assert sheet.isAncestorOf(QApplication.focusWidget())
-    QTest.keyClick(QApplication.focusWidget(), {"R": Qt.Key.Key_R, "S": Qt.Key.Key_S, "Esc": Qt.Key.Key_Escape}[key])
+    button = QApplication.focusWidget()
+    assert button is not None
+    assert sheet.isAncestorOf(button)
+    QTest.keyClick(button, {"R": Qt.Key.Key_R, "S": Qt.Key.Key_S, "Esc": Qt.Key.Key_Escape}[key])
     after = set(elements(window, block.key))
     rest = set(block.elements) - {one, other}
     expected = {

@@ -53,7 +53,8 @@ class SetElements:
         """
         _check_ends(draft, self.key, (*self.ones, *self.zeros))
         before = draft.matrix.block(*self.key) or Block(*self.key)
-        kept = [e for e in before.elements if e not in self.zeros]
+        zeros = frozenset(self.zeros)
+        kept = [e for e in before.elements if e not in zeros]
         after = tuple(sorted({*kept, *self.ones}))
         _refuse_conflicts(draft, self.key, after)
         mapped = self._mapped_lineages(draft)

@@ -123,9 +123,9 @@ class LineSheet(QFrame):
             self.rows.setCurrentRow(min(max(self.rows.currentRow() + by, 0), self.rows.count() - 1))
 
     def _enter(self) -> None:
-        current = self.rows.currentItem()
-        if current is not None:
-            self._take(current.text())
+        row = self.rows.currentRow()
+        if row >= 0:
+            self._take(self.rows.item(row).text())
         else:
             self.accepted.emit(self.line.text())
 

@@ -96,14 +96,15 @@ class Hits:
 
     def _framed(self, x: float, y: float) -> Selected | None:
         """Return the block whose frame lies at a point between cells."""
-        found: list[Place | None] = []
-        for side, along in ((Side.EXTRACTION, x), (Side.CDM, y)):
-            axis = axis_of(self.content, side)
-            near = (along, along - FRAME_PX, along + FRAME_PX)
-            items = (axis.spans(Level.VERSION).at(self._place(side, each)) for each in near)
-            item = next((each for each in items if each is not None), None)
-            found.append(None if item is None else node_of(axis, Level.VERSION, item))
-        return None if None in found else Selected(*found)
+        source, target = self._version_near(Side.EXTRACTION, x), self._version_near(Side.CDM, y)
+        return None if source is None or target is None else Selected(source, target)
+
+    def _version_near(self, side: Side, along: float) -> Place | None:
+        axis = axis_of(self.content, side)
+        near = (along, along - FRAME_PX, along + FRAME_PX)
+        items = (axis.spans(Level.VERSION).at(self._place(side, each)) for each in near)
+        item = next((each for each in items if each is not None), None)
+        return None if item is None else node_of(axis, Level.VERSION, item)
 
     def box(self, selected: Selected) -> Box | None:
         """Return where what is selected lies; an axis without a selected node is taken where it is looked at."""

@@ -110,7 +110,7 @@ class Keyboard:
                 return False
             at = min(max(at + step, 0), len(axis.spans(Level.ATTRIBUTE)) - 1)
             corner.append(node_of(axis, Level.ATTRIBUTE, at))
-        reached = Selected(*corner)
+        reached = Selected(corner[0], corner[1])
         view.stretch_to(reached)
         view.bring_into_sight(reached)
         view.announce(reached)

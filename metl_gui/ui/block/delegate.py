@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.block_lists import ListRow
@@ -116,12 +116,3 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, side: Side, is_se
     painter.setFont(detail_font)
     painter.setPen(theme.text if is_selected or row.lost else theme.dim)
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
-
-
-def paint_bubble(painter: QPainter, at: QPointF, theme: themes.Theme) -> None:
-    """Draw a small speech bubble: somebody commented on this."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.dim)
-    painter.drawRoundedRect(QRectF(at.x(), at.y() - 5, 11, 8), 2, 2)
-    x, y = at.x() + 2.5, at.y() + 2.5
-    painter.drawPolygon(QPolygonF([QPointF(x, y), QPointF(x + 4, y), QPointF(x, y + 3.5)]))

@@ -156,11 +156,13 @@ class TwoLists(QWidget):
         self.canvas.show_drawn(Drawn(self._links, paths, current, taken, self._rubber(end, taken)))
 
     def _sights(self) -> tuple[Sight, Sight]:
-        left, right = (
-            Sight(view.rows.place, view.verticalScrollBar().value(), view.viewport().height(), themes.px(ROW_PX))
-            for view in (self.left, self.right)
-        )
-        return left, right
+        return self._sight(self.left), self._sight(self.right)
+
+    @staticmethod
+    def _sight(view: AttributeList) -> Sight:
+        """Tell what is in sight of a list; its frame lies above the first row."""
+        seen = view.viewport()
+        return Sight(view.rows.place, view.verticalScrollBar().value() - seen.y(), seen.height(), themes.px(ROW_PX))
 
     # the line that is being drawn
 

@@ -85,14 +85,26 @@ class MappingRows:
 
     @cached_property
     def rows(self) -> Rows:
-        """Every row, in the order of the matrix."""
-        whole = np.arange(self._split + len(self._edited.q), dtype=np.int32)
+        """Every row, in the order of the matrix: edited blocks stand where they stood in the base."""
+        whole = np.arange(self._split, dtype=np.int32)
+        if len(self._edited.q):
+            places = np.repeat(
+                [self._place(row) for row in range(len(self._edited.version))], np.diff(self._edited.start)
+            )
+            whole = np.insert(whole, places, np.arange(len(self._edited.q), dtype=np.int32) + self._split)
         if not len(self._gone):
             return whole
-        keep = np.ones(len(whole), np.bool_)
+        is_gone = np.zeros(self._split + len(self._edited.q), np.bool_)
         for row in self._gone.tolist():
-            keep[int(self._base.start[row]) : int(self._base.start[row + 1])] = False
-        return whole[keep]
+            is_gone[int(self._base.start[row]) : int(self._base.start[row + 1])] = True
+        return whole[~is_gone[whole]]
+
+    def _place(self, row: int) -> int:
+        """Return before which element of the base an edited block stands."""
+        column = self._base.column(int(self._edited.version[row]))
+        own = self._base.entity_version[column.start : column.stop]
+        at = column.start + int(np.searchsorted(own, self._edited.entity_version[row]))
+        return int(self._base.start[at])
 
     def where(self, row: int) -> Where:
         """Find the element and block of a row."""

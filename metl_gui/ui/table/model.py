@@ -70,14 +70,14 @@ class MappingModel(QAbstractTableModel):
 
     def texts(self, row: int) -> tuple[str, ...]:
         """Return what a row says in every column."""
-        found = self._texts.get(row)
+        if self.mapping is None or not 0 <= row < len(self.rows):
+            return ("",) * len(COLUMNS)
+        number = int(self.rows[row])
+        found = self._texts.get(number)
         if found is None:
-            where = self.where(row)
-            if where is None or self.mapping is None:
-                return ("",) * len(COLUMNS)
             if len(self._texts) >= _KEPT_TEXTS:
                 self._texts.clear()
-            found = self._texts[row] = describe(self.mapping.document, where)
+            found = self._texts[number] = describe(self.mapping.document, self.mapping.where(number))
         return found
 
     # Qt's questions

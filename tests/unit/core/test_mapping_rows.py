@@ -51,6 +51,13 @@ def test_the_rows_are_the_elements_each_once(clears: list[int]) -> None:
     assert by_block == expected(document)
 
 
+@given(st.lists(st.integers(0, 40), max_size=6))
+def test_the_rows_stand_in_the_order_of_the_matrix_whatever_was_edited(clears: list[int]) -> None:
+    mapping = rows_of(edited(BASE, clears))
+    found = listed(mapping, mapping.rows.tolist())
+    assert found == sorted(found)
+
+
 def test_a_cleared_element_has_no_row() -> None:
     document = edited(BASE, [0])
     gone = expected(BASE) - expected(document)

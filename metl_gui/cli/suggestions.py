@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from metl_gui.workbench.suggesting import Suggestions
 
 
+_LEAST_SHOWN = 0.05
+"""Less likely ones are in the JSON document only."""
+
+
 def register(commands: Commands) -> None:
     """Add ``suggest``."""
     parser = commands.add(
@@ -68,7 +72,7 @@ def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
 def _lines(found: Suggestions, least: float | None) -> Iterator[str]:
     for block, suggestions in groupby(found.suggestions, key=lambda each: each.block):
         yield str(block)
-        for each in suggestions:
+        for each in (each for each in suggestions if each.is_best or each.score >= _LEAST_SHOWN):
             mark = "*" if each.is_best else " "
             yield f"  {each.score:.2f} {mark} {each.names.from_path} -> {each.names.to_path}  ({each.reason})"
     if not found.suggestions:

@@ -33,7 +33,7 @@ from metl_gui.workbench.session import Door, Workbench
 
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
-_LEAST_SCORE = 0.05
+_LEAST_SCORE = 0.01
 
 
 @dataclass(frozen=True, slots=True)

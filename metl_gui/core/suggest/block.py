@@ -15,7 +15,7 @@ import numpy as np
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
-from metl_gui.core.suggest.evidence import LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
+from metl_gui.core.suggest.evidence import LEAST_LISTED, LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
 from metl_gui.core.suggest.left_over import left_over
 from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
@@ -27,7 +27,7 @@ MOST_FOR_ONE = 8
 _AT_ZERO, _BY_STRENGTH, _BY_LEAD, _IN_BEST_SET = -5.2, 6.0, 8.9, 2.3
 """Fitted to pairs of half of the gold mapping's vendors, names perturbed and a part of the targets taken away."""
 
-_MOST, _MOST_WHERE_TYPES_DIFFER = 0.99, 0.88
+_LEAST, _MOST, _MOST_WHERE_TYPES_DIFFER = 0.01, 0.99, 0.88
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def probabilities(strength: Scores) -> tuple[Scores, Flags]:
     # Two that are equally strong cannot both be likely, and weak evidence stays weak where nothing rivals it.
     scores = np.minimum(scores, np.clip(0.5 + 5 * lead, 0.05, _MOST))
     scores = np.minimum(scores, np.minimum(0.25 + strength, _MOST))
-    scores = np.where(strength >= LEAST_STRENGTH, scores, 0)
+    scores = np.where(strength >= LEAST_LISTED, np.maximum(scores, _LEAST), 0)
     return scores.astype(np.float32), best
 
 
@@ -113,36 +113,42 @@ def _rivals(strength: Scores) -> Scores:
     return np.where(is_first, two[:, :1], two[:, 1:])
 
 
-def _scored(found: Evidence, allowed: Flags, mapped: int) -> tuple[Scores, Flags, Scores]:
-    """Score all pairs: by evidence, and by elimination where little is left.
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """All pairs with their scores.
 
-    Returns:
-        The scores, rounded; the best 1:1 set; what orders pairs, which tells apart what is scored alike.
+    Shape: all of (sources, targets). ``scores`` are rounded, 0 for what is not listed; ``rank`` orders pairs and tells
+    apart what is scored alike; ``left_over`` says which are there by elimination only.
     """
+
+    scores: Scores
+    best: Flags
+    rank: Scores
+    left_over: Flags
+
+
+def _scored(found: Evidence, allowed: Flags, mapped: int) -> _Scored:
+    """Score all pairs: by evidence, and by elimination where little is left."""
     strength = np.where(allowed, found.strength, 0).astype(np.float32)
     likely, best = probabilities(strength)
     by_elimination, rest = left_over(found, best, allowed, mapped)
     likely = np.where(found.types_fit, likely, np.minimum(likely, _MOST_WHERE_TYPES_DIFFER))
     scores = np.asarray(np.round(np.maximum(likely, by_elimination), 3), np.float32)
     best = best | rest
-    return scores, best, np.asarray(scores + 4e-4 * best + 1e-4 * strength, np.float32)
+    rank = np.asarray(scores + 4e-4 * best + 1e-4 * strength, np.float32)
+    return _Scored(scores, best, rank, by_elimination > likely)
 
 
-def _ranked(
-    found: Evidence, scored: tuple[Scores, Flags, Scores], ends: tuple[list[Attribute], list[Attribute]]
-) -> tuple[Candidate, ...]:
-    scores, best, rank = scored
-    order = np.argsort(-rank, axis=1, kind="stable")[:, :MOST_FOR_ONE]
-    rows, places = np.nonzero(np.take_along_axis(scores, order, axis=1) > 0)
+def _ranked(found: Evidence, scored: _Scored, ends: tuple[list[Attribute], list[Attribute]]) -> tuple[Candidate, ...]:
+    order = np.argsort(-scored.rank, axis=1, kind="stable")[:, :MOST_FOR_ONE]
+    rows, places = np.nonzero(np.take_along_axis(scored.scores, order, axis=1) > 0)
     columns = order[rows, places]
-    listed = np.lexsort((rows, columns, -rank[rows, columns]))
+    listed = np.lexsort((rows, columns, -scored.rank[rows, columns]))
     ours, theirs = read_names([a.path for a in ends[0]], [a.path for a in ends[1]])
-    return tuple(
-        Candidate(
-            Element(ends[1][c].id, ends[0][r].id),
-            round(float(scores[r, c]), 3),
-            reason(found, (r, c), (ours[r], theirs[c]), ends[0][r].type_text),
-            bool(best[r, c]),
-        )
-        for r, c in zip(rows[listed].tolist(), columns[listed].tolist(), strict=True)
-    )
+    candidates = []
+    for r, c in zip(rows[listed].tolist(), columns[listed].tolist(), strict=True):
+        source, target = ends[0][r], ends[1][c]
+        words = reason(found, (r, c), (ours[r], theirs[c]), source.type_text, is_left_over=bool(scored.left_over[r, c]))
+        score = round(float(scored.scores[r, c]), 3)
+        candidates.append(Candidate(Element(target.id, source.id), score, words, bool(scored.best[r, c])))
+    return tuple(candidates)

@@ -22,8 +22,8 @@ from metl_gui.core.suggest.words import letters
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int32]
 
-LEAST_STRENGTH = 0.25
-"""Weaker evidence than this is none."""
+LEAST_STRENGTH, LEAST_LISTED = 0.25, 0.12
+"""Weaker evidence than the first joins no pair; down to the second it is listed behind better candidates."""
 
 TYPE_DIFFERS = np.float32(0.85)
 _DOC_SHARE = 0.25

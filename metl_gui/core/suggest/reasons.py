@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.suggest.evidence import LEAST_STRENGTH, Evidence
+from metl_gui.core.suggest.evidence import Evidence
 from metl_gui.core.suggest.names import Word, differences
 
 _ALIKE_DOC = 0.75
@@ -11,7 +11,12 @@ _MOST_PARTS = 3
 
 
 def reason(
-    evidence: Evidence, at: tuple[int, int], names: tuple[tuple[Word, ...], tuple[Word, ...]], type_: str
+    evidence: Evidence,
+    at: tuple[int, int],
+    names: tuple[tuple[Word, ...], tuple[Word, ...]],
+    type_: str,
+    *,
+    is_left_over: bool = False,
 ) -> str:
     """Say what speaks for a pair, the strongest first, and what speaks against it last.
 
@@ -20,6 +25,7 @@ def reason(
         at: position of the pair.
         names: the words of both names.
         type_: the type of the source as people read it.
+        is_left_over: it is there by elimination.
     """
     parts = _confirmed(int(evidence.versions[at]), int(evidence.schemas[at]))
     parts.append(name_reason(float(evidence.names[at]), *names))
@@ -33,7 +39,7 @@ def reason(
         parts = [*parts[: _MOST_PARTS - 1], "type differs"]
     elif len(parts) < _MOST_PARTS and evidence.names[at] < 1:
         parts.append(f"type {type_} fits")
-    if evidence.strength[at] < LEAST_STRENGTH:
+    if is_left_over:
         parts = ["left over on both sides", *parts]
     return ", ".join(part for part in parts[:_MOST_PARTS] if part)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.ui.document import OpenProject
@@ -36,13 +36,30 @@ class _List(QListView):
 
     pressed_key = Signal(object)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Stand on no row while none is chosen; Qt would go to the first one."""
+        super().focusInEvent(event)
+        if not self.selectionModel().hasSelection():
+            self.selectionModel().clearCurrentIndex()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the list's own keys from the actions of the window: Delete clears elements elsewhere."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_own(event):
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tell Enter, Delete and Esc; the rest is the list's own."""
-        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Delete, Qt.Key.Key_Escape)
-        if Qt.Key(event.key()) in keys and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+        if _is_own(event):
             self.pressed_key.emit(Qt.Key(event.key()))
         else:
             super().keyPressEvent(event)
+
+
+def _is_own(event: QKeyEvent) -> bool:
+    keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Delete, Qt.Key.Key_Escape)
+    return Qt.Key(event.key()) in keys and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
 class SuggestionPanel(Surface):
@@ -88,8 +105,9 @@ class SuggestionPanel(Surface):
 
     @property
     def current(self) -> Row | None:
-        """The row that is current."""
-        row = self.view.currentIndex().data(ROW_ROLE)
+        """The row that is chosen; the focus alone chooses none."""
+        chosen = self.view.selectionModel().selectedIndexes()
+        row = chosen[0].data(ROW_ROLE) if chosen else None
         return row if isinstance(row, Row) else None
 
     def show_part(self, part: Part) -> None:
@@ -98,15 +116,14 @@ class SuggestionPanel(Surface):
         self.refresh()
 
     def take_focus(self) -> None:
-        """Put the keyboard on the list, on its first row where none is current."""
+        """Put the keyboard on the list; nothing else is chosen by that."""
         self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        if not self.view.currentIndex().isValid() and self.model.rows:
-            self._select(0)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Begin to look for suggestions."""
         super().showEvent(event)
         self._suggestions.want(True)
+        self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Look no more; a window that is only minimised keeps what it shows."""
@@ -117,6 +134,7 @@ class SuggestionPanel(Surface):
     def refresh(self) -> None:
         """Show what is suggested now."""
         if not self.isVisible():
+            self.model.show_rows(())
             return
         rows = self._rows()
         at = self.view.currentIndex().row()
@@ -151,10 +169,6 @@ class SuggestionPanel(Surface):
             self.view.selectionModel().clear()
         else:
             self.view.selectionModel().setCurrentIndex(self.model.index(found), flags)
-
-    def _select(self, at: int) -> None:
-        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
-        self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
 
     def _tell(self) -> None:
         rows, suggestions = self.model.rows, self._suggestions
@@ -213,7 +227,7 @@ class SuggestionPanel(Surface):
         self.refresh()
 
     def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if self._is_refreshing:
+        if self._is_refreshing or not self.view.selectionModel().isSelected(current):
             return
         row = current.data(ROW_ROLE) if current.isValid() else None
         if isinstance(row, Row) and row.candidate is not None:

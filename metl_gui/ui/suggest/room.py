@@ -46,10 +46,12 @@ class SuggestionRoom(QObject):
 
     def show(self) -> None:
         """Show the panel with the keyboard on it."""
-        if self.dock.isHidden() and not self.dock.isFloating():
-            self._page.resizeDocks([self.dock], [self.panel.sizeHint().height()], Qt.Orientation.Vertical)
+        is_opening = self.dock.isHidden()
         self.dock.show()
         self.dock.raise_()
+        if is_opening and not self.dock.isFloating():
+            wish = self.panel.sizeHint().height()
+            self._page.resizeDocks([self.dock], [wish], Qt.Orientation.Vertical)
         self.panel.take_focus()
 
     def show_refused(self) -> None:

@@ -103,3 +103,12 @@ def _hollow(painter: QPainter, box: QRectF, radius: float, shape: MarkShape, the
     painter.drawRoundedRect(inner, radius, radius)
     if shape is MarkShape.RETIRED:
         painter.drawLine(QPointF(box.left() - 2, box.center().y()), QPointF(box.right() + 2, box.center().y()))
+
+
+def paint_bubble(painter: QPainter, at: QPointF, theme: Theme) -> None:
+    """Draw a small speech bubble: somebody commented on this."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.dim)
+    painter.drawRoundedRect(QRectF(at.x(), at.y() - 5, 11, 8), 2, 2)
+    x, y = at.x() + 2.5, at.y() + 2.5
+    painter.drawPolygon(QPolygonF([QPointF(x, y), QPointF(x + 4, y), QPointF(x, y + 3.5)]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from metl_gui.core.block_lists import Note, NoteOf
-from metl_gui.core.masks import MASK, fed_by_masked, masked_lineages
+from metl_gui.core.comments import Comments
+from metl_gui.core.document import Document
+from metl_gui.core.masks import fed_by_masked, masked_lineages, schemas_with_masks
 from metl_gui.core.nodes import Attribute, Side, Version
-from metl_gui.core.trees import Tree, TreeBase
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.selection import Place
+
+NOTHING = Note()
 
 
 def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
@@ -20,7 +21,7 @@ def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
         tree = document.tree(side)
         found = tree.find_version(id_)
         hidden[side] = masked_lineages(tree, tree.schema(found.schema_id)) if found is not None else frozenset()
-    fed = fed_by_masked(document, versions[1]) if has_masks(document.extraction) else frozenset()
+    fed = fed_by_masked(document, versions[1])
 
     def note(side: Side, version: Version, attribute: Attribute) -> Note:
         said = comments.of_lineage(side, version.schema_id, attribute.lineage) if len(comments) else ()
@@ -30,23 +31,38 @@ def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
     return note
 
 
-def note_of_place(project: OpenProject, side: Side, place: Place) -> Note:
-    """Return the note of one node, for its tooltip."""
-    document, comments = project.value, project.comments()
-    version = document.tree(side).find_version(place.version) if place.version is not None else None
-    attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
-    if version is None or attribute is None:
-        return Note("\n".join(c.text for c in comments.of_schema(side, place.schema)))
-    pair = (version.id, 0) if side is Side.EXTRACTION else (0, version.id)
-    return notes_of(project, pair)(side, version, attribute)
+class PlaceNotes:
+    """The notes of the nodes of one tree, worked out once for each version until something changes.
 
+    Args:
+        project: asked for its document and comments.
+        side: the tree.
+    """
 
-def has_masks(tree: Tree) -> bool:
-    """Whether any schema has a mask; costs what was edited, once what a base holds is known."""
-    edited = (tree.find_schema(id_) for id_ in tree.edited_schemas())
-    return _base_has_masks(tree.base) or any(schema.setting(MASK) for schema in edited if schema is not None)
+    def __init__(self, project: OpenProject, side: Side) -> None:
+        self._project, self._side = project, side
+        self._known: tuple[Document, Comments] | None = None
+        self._of_version: dict[int, NoteOf] = {}
+        self._has_any = False
 
+    def of(self, place: Place) -> Note:
+        """Return the note of a node; it costs next to nothing where nobody has written any."""
+        document, comments = self._project.value, self._project.comments()
+        if self._known is None or self._known[0] is not document or self._known[1] is not comments:
+            self._known, self._of_version = (document, comments), {}
+            self._has_any = bool(len(comments) or any(schemas_with_masks(document.tree(side)) for side in Side))
+        if not self._has_any:
+            return NOTHING
+        version = document.tree(self._side).find_version(place.version) if place.version is not None else None
+        attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
+        if version is not None and attribute is not None:
+            return self._note_of(version.id)(self._side, version, attribute)
+        if place.version is not None:
+            return NOTHING
+        return Note("\n".join(c.text for c in comments.of_schema(self._side, place.schema)))
 
-@lru_cache(maxsize=1)
-def _base_has_masks(base: TreeBase) -> bool:
-    return any(name == MASK for schema in base.schemas.values() for name, _ in schema.settings)
+    def _note_of(self, version_id: int) -> NoteOf:
+        if version_id not in self._of_version:
+            pair = (version_id, 0) if self._side is Side.EXTRACTION else (0, version_id)
+            self._of_version[version_id] = notes_of(self._project, pair)
+        return self._of_version[version_id]

@@ -13,6 +13,7 @@ from metl_gui.core.blocks import Element
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.geometry import BEND, Line, Link, Sight, Stub, line_near, runs
+from metl_gui.ui.marks import paint_bubble
 from metl_gui.ui.pill import paint_pill, pill_width
 
 _STUB_PX = 14.0

@@ -13,7 +13,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.block.geometry import ROW_PX
 from metl_gui.ui.block.model import ROW_ROLE, ListModel
 from metl_gui.ui.block.words import detail_words
-from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
+from metl_gui.ui.marks import MarkShape, paint_bubble, paint_cross, paint_mark
 from metl_gui.ui.pill import paint_pill, pill_width
 
 _GAP = 2.0

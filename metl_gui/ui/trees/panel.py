@@ -5,11 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
+from metl_gui.core.block_lists import Note
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, Query, parse
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.notes import note_of_place
+from metl_gui.ui.notes import NOTHING, PlaceNotes
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.chosen_rows import rows_of
@@ -72,6 +73,8 @@ class TreePanel(Surface):
         self.note.hide()
         self.view = TreeView(side, name, self.model)
         self.view.rows.is_implied = self._is_implied
+        self._notes = PlaceNotes(project, side)
+        self.view.rows.note_of = self._note_of
         self.strip = Strip("Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION)
         self.strip.hide()
         self._timer = QTimer(self)
@@ -156,6 +159,7 @@ class TreePanel(Surface):
     def _commented(self) -> None:
         if "commented" in self._query.values(Kind.IS):
             self._filter()
+        self.view.viewport().update()
 
     def _filter(self) -> None:
         self._query = parse(self.box.text())
@@ -238,6 +242,10 @@ class TreePanel(Surface):
         place = self.model.place(index)
         return place is not None and self._selection.implies(self.side, place)
 
+    def _note_of(self, index: QModelIndex | QPersistentModelIndex) -> Note:
+        place = self.model.place(index)
+        return self._notes.of(place) if place is not None else NOTHING
+
     def _show_menu(self, at: QPoint) -> None:
         place = self.model.place(self.view.currentIndex())
         menu = node_menu(self, self.side, place) if place is not None else None
@@ -248,5 +256,5 @@ class TreePanel(Surface):
         place, at = wanted
         facts = self.model.index_of(place).data(FACTS_ROLE)
         state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""
-        note = note_of_place(self._project, self.side, place)
+        note = self._notes.of(place)
         QToolTip.showText(at, tip_of(self._project.value, self.side, place, note, state), self.view)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from metl_gui.core.blocks import Block, BlockKey, Element
 from metl_gui.core.document import Document
@@ -71,6 +72,7 @@ def by_position(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> l
     return list(zip(sources, targets, strict=False))
 
 
+@lru_cache(maxsize=65_536)
 def normalised(name: str) -> str:
     """Return a name in lower case without anything but letters and digits."""
     return _NO_LETTERS.sub("", name).casefold()
@@ -123,10 +125,11 @@ def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing
     free_q = [a for a in targets if a.id not in taken_q]
     pairs = pairing(free_p, free_q)
     already = sum(1 for a in sources if a.id in by_p and by_p[a.id].q in chosen_q)
-    would_be = {p.id for p, _ in pairing(sources, targets)}
-    found = {p.id for p, _ in pairs}
-    mapped_here = {e.p for e in block.elements if e.q in chosen_q}
-    taken = sum(1 for a in sources if a.id in would_be and a.id not in found and a.id not in mapped_here)
+    taken = 0
+    if block.elements:
+        would_be = {p.id for p, _ in pairing(sources, targets)}
+        passed_over = would_be - {p.id for p, _ in pairs} - {e.p for e in block.elements if e.q in chosen_q}
+        taken = len(passed_over)
     ones = tuple(sorted(Element(q.id, p.id) for p, q in pairs))
     edits = (SetElements(key, ones),) if ones else ()
     return Plan(edits, len(ones), already, taken, len(sources) - len(ones) - already - taken)

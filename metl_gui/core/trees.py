@@ -311,6 +311,8 @@ class TreeDraft(TreeView):
     """A tree open for one edit."""
 
     def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._is_changed = False
         self.base = tree.base
         self._schemas = self._open_schemas = tree._schemas.mutate()
         self._versions = self._open_versions = tree._versions.mutate()
@@ -327,11 +329,15 @@ class TreeDraft(TreeView):
         for name in names_after - names_before:
             self._open_names[name] = id_
         self._open_schemas[id_] = schema
+        self._is_changed = True
 
     def put_version(self, id_: int, version: Version | None) -> None:
         """Set a version, or remove it with ``None``."""
         self._open_versions[id_] = version
+        self._is_changed = True
 
     def finish(self) -> Tree:
-        """Freeze what was edited."""
+        """Freeze what was edited; a tree that was only read stays the same object, so that nobody lays it out again."""
+        if not self._is_changed:
+            return self._tree
         return Tree(self.base, self._open_schemas.finish(), self._open_versions.finish(), self._open_names.finish())

@@ -21,7 +21,7 @@ from metl_gui.ui.selection import Selected
 from metl_gui.ui.theme import Theme
 
 _INSET = 0.2
-_MOST_BANDS = 400
+_MOST_BANDS = 100
 """What is chosen by the thousand is told by its number elsewhere."""
 
 _HATCH = Qt.BrushStyle.BDiagPattern

@@ -61,3 +61,14 @@ def test_a_policy_does_not_come_back_under_a_mapping_that_it_forbids() -> None:
 def test_an_edit_of_what_somebody_else_removed_meanwhile_is_refused_in_words(edit: Edit) -> None:
     with pytest.raises(EditError, match=r"not in the trees any more|no such block"):
         mapped().do(edit)
+
+
+def test_an_edit_of_elements_leaves_both_trees_the_same_objects() -> None:
+    world = mapped()
+    before = world.document
+    world.undo(world.log[-1])
+    assert world.document.extraction is before.extraction
+    assert world.document.cdm is before.cdm
+    world.schema("s", "2", "a", "b")
+    assert world.document.extraction is not before.extraction
+    assert world.document.cdm is before.cdm

@@ -22,6 +22,8 @@ from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
 from metl_gui.ui.matrix.notches import HiddenRun
 from metl_gui.ui.matrix.spans import ItemSpans, Runs, Spans
 
+_MANY = 100_000
+
 
 class Level(IntEnum):
     """What one item of an axis is, finest first."""
@@ -143,7 +145,11 @@ class Axis:
         if level is Level.ATTRIBUTE and coarser is not Level.ATTRIBUTE:
             level, items = Level.VERSION, self.version_spans.items_of(items)
         for step in range(level + 1, coarser + 1):
-            items = search(self.firsts[Level(step)], items, "right") - 1
+            first = self.firsts[Level(step)]
+            if len(items) > _MANY:  # for so many a table is faster than searching for each
+                items = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))[items]
+            else:
+                items = search(first, items, "right") - 1
         return items
 
     # names and ids

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Stamp, perform
-from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees import Tree
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
 from tests.qt.random_documents import some_document
@@ -33,7 +36,42 @@ def documents(seed: int) -> list[Document]:
     document = some_document(seed)
     gone = rng.choice(list(document.extraction.all_versions()))
     smaller = perform(document, RemoveVersion(Side.EXTRACTION, gone.id)).after
-    return [document, smaller, document.merged(), edited(smaller.merged(), rng, 8)]
+    return [document, smaller, document.merged(), edited(smaller.merged(), rng, 8), parallel(document), numbered(seed)]
+
+
+def parallel(document: Document) -> Document:
+    """Return a document in which some entities keep all their versions, and have two."""
+    draft = document.cdm.draft()
+    for entity in document.cdm.schemas()[::2]:
+        draft.put_schema(entity.id, replace(entity, settings=(("policy", "parallel"),)))
+    document = replace(document, cdm=draft.finish())
+    for entity in document.cdm.schemas():
+        version = document.cdm.newest(entity.id)
+        assert version is not None
+        declared = tuple(AttributeDeclaration(a.path, a.type) for a in (*version.attributes[1:], version.attributes[0]))
+        added = AttributeDeclaration("added", "string")
+        document = perform(document, AddVersion(Side.CDM, VersionDeclaration(entity.name, (added, *declared)))).after
+    return document
+
+
+def numbered(seed: int) -> Document:
+    """Return a document whose attribute ids follow no order, and whose schemas have their versions in any order."""
+    rng = random.Random(seed)
+    trees = []
+    for name, count in (("a.b.schema", 7), ("entity", 3)):
+        ids = rng.sample(range(1, 500), count * 3 * 4)
+        version_ids = rng.sample(range(1, 200), count * 3)
+        versions = [
+            Version(id_, at % count + 1, (str(at),), tuple(attribute(ids.pop()) for _ in range(rng.randint(1, 4))), "")
+            for at, id_ in enumerate(version_ids)
+        ]
+        schemas = [Schema(at + 1, f"{name}{at}", tuple(version_ids[at::count])) for at in range(count)]
+        trees.append(Tree.of(schemas, versions))
+    return edited(Document(extraction=trees[0], cdm=trees[1]), rng, 30)
+
+
+def attribute(id_: int) -> Attribute:
+    return Attribute(id_, f"field_{id_}", ("string", "int64")[id_ % 2], id_)
 
 
 def agrees(axis: Axis, expected: list[Column]) -> None:

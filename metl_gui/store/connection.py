@@ -35,7 +35,7 @@ def connect(path: Path) -> sqlite3.Connection:
         ProjectError: there is no such file, or it is not a project file.
         sqlite3.Error: SQLite cannot open it.
     """
-    _require_project(path)
+    require_project(path)
     try:
         return _opened(path, "mode=rw")
     except sqlite3.OperationalError:
@@ -101,7 +101,13 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _require_project(path: Path) -> None:
+def require_project(path: Path) -> None:
+    """Refuse what cannot be a project file, by its first bytes.
+
+    Raises:
+        ProjectError: there is no such file, or it is not a project file.
+        OSError: it cannot be read.
+    """
     if path.is_dir():
         raise not_a_project(path, "It is a folder.")
     if not path.exists():

@@ -141,6 +141,7 @@ TABLE = (
     ActionRow("new", "File", "New project…", "Ctrl+N", lambda w: w.commands.new_project(), always),
     ActionRow("open", "File", "Open project…", "Ctrl+O", lambda w: w.commands.ask_and_open(), always),
     ActionRow("sample", "File", "Open the sample project", "", lambda w: w.commands.open_sample(), always),
+    ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.reception.paste(), always),
     ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), can_edit),
     ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export(), begins_section=True),
     ActionRow("export_picture", "File", "Export a picture of the matrix…", does=export_picture),

@@ -26,9 +26,10 @@ from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.workbench.exporting import ExportFormat, export
-from metl_gui.workbench.importing import ImportResult, import_sources
+from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.recognizing import Recognized
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Door, Workbench
 
@@ -113,14 +114,29 @@ class Commands(QObject):
                 self._imported,
             )
 
+    def add_schemas(self, side: Side, found: Recognized) -> None:
+        """Add the schemas that were read from dropped files."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._window.jobs.start(
+                "Adding schemas",
+                lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
+                self._imported,
+            )
+
     def ask_and_import_table(self) -> None:
         """Ask for a mapping table and add its elements."""
         name, _ = QFileDialog.getOpenFileName(self._window, "Mapping table", self._folder(), "CSV (*.csv)")
+        if name:
+            self.import_table(Path(name))
+
+    def import_table(self, path: Path) -> None:
+        """Add the elements of a mapping table."""
         workbench = self._project.workbench
-        if name and workbench is not None:
+        if workbench is not None:
             self._window.jobs.start(
                 "Importing the mapping",
-                lambda watch: import_mapping(workbench, Path(name), door=Door.WINDOW, watch=watch),
+                lambda watch: import_mapping(workbench, path, door=Door.WINDOW, watch=watch),
                 self._mapped,
             )
 
@@ -238,15 +254,19 @@ class Commands(QObject):
         result = outcome.value
         if result is None:
             return
-        title = f"{len(result.added)} version{'s' if len(result.added) != 1 else ''} added"
-        lines = [f"{len(result.unchanged)} were there already."] if result.unchanged else []
-        lines += [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
-        answers = [("close", "Close")]
-        if result.needs_review:
-            lines.append(f"{result.needs_review} decisions wait.")
-            answers = [("review", "Review now"), ("close", "Later")]
-        if asking.ask(title, "\n".join(lines), answers, self._window) == "review":
-            self._window.show_page(1)
+        added, waiting = len(result.added), result.needs_review
+        title = f"{added:,} version{'s' if added != 1 else ''} added"
+        if result.unchanged:
+            title += f", {len(result.unchanged):,} {'were' if len(result.unchanged) != 1 else 'was'} there already"
+        if result.refused:
+            lines = [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
+            more = len(result.refused) - _SHOWN
+            self._say(title, "\n".join([*lines, f"and {more} more"] if more > 0 else lines))
+        elif waiting:
+            title += f". {waiting:,} decision{'s wait' if waiting != 1 else ' waits'}."
+            self._window.notify(title, "Review now", lambda: self._window.show_page(1), is_good=False)
+        else:
+            self._window.notify(f"{title}.")
 
     def _mapped(self, outcome: Outcome[MapResult]) -> None:
         self._project.catch_up()
@@ -260,7 +280,8 @@ class Commands(QObject):
             lines += [f"and {more} more"] if more > 0 else []
             self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
         else:
-            self._say(f"{result.set} elements set", f"{result.unchanged} were set already.")
+            already = f" {result.unchanged:,} were set already." if result.unchanged else ""
+            self._window.notify(f"{result.set:,} element{'s' if result.set != 1 else ''} set.{already}")
 
     def _failed_only(self, outcome: Outcome[Any]) -> None:
         if outcome.error is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, ProjectHeldError, UserError
@@ -16,6 +16,7 @@ from metl_gui.ui.commands import Commands
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.head_bar import PAGES, HeadBar
+from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.page import MapPage
@@ -61,6 +62,7 @@ class Window(QMainWindow):
     spark: SparkRuns
     opening: Opening
     commands: Commands
+    reception: Reception
     map: MapPage
     lists: ListDocks
     suggest: SuggestionRoom
@@ -83,6 +85,7 @@ class Window(QMainWindow):
         self.spark = SparkRuns(self.jobs, self)
         self.opening = Opening(self.jobs, self)
         self.commands = Commands(self)
+        self.reception = Reception(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
@@ -170,6 +173,18 @@ class Window(QMainWindow):
             self._warms_up = False
             QTimer.singleShot(_WARM_UP_MS, self.spark.warm_up)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files."""
+        if files_in(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Say what was dropped; nothing is applied by dropping."""
+        paths = files_in(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.reception.look_at(paths)
+
     def _at_hand(self, number: int) -> QWidget:
         return (self.map.matrix, self.review.list.view, self.run_page.setup.history)[number]
 
@@ -178,6 +193,7 @@ class Window(QMainWindow):
     def _build(self) -> None:
         self.setWindowTitle("METL Workbench")
         self.setMinimumSize(1100, 700)
+        self.setAcceptDrops(True)
         self.resize(1600, 1000)
         self._name = QLabel()
         self._name.setObjectName("projectName")

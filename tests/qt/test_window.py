@@ -126,20 +126,14 @@ def test_the_sample_opens_from_the_start_page(make_window: Callable[[], Window])
     assert window.stack.currentWidget() is window.map
 
 
-def test_importing_the_waiting_version_opens_decisions_and_offers_to_go_there(
-    make_window: Callable[[], Window], sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
+def test_importing_the_waiting_version_tells_of_decisions_and_offers_to_go_there(
+    make_window: Callable[[], Window], sample: SampleFolder
 ) -> None:
     window = make_window()
     window.show_project(Workbench.open(sample.project))
-    texts: list[str] = []
-
-    def reply(title: str, text: str, *_: object) -> str:
-        texts.append(f"{title} {text}")
-        return "review"
-
-    monkeypatch.setattr(asking, "ask", reply)
     window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
-    assert texts == ["1 version added 2 decisions wait."]
+    assert window.notice.words.text() == "1 version added. 2 decisions wait."
+    window.notice.action.click()
     assert window.stack.currentWidget() is window.review
     assert window.project.undo_title is not None
 
@@ -153,7 +147,7 @@ def test_every_action_but_hints_stands_in_a_menu_and_has_a_key_of_its_own(window
         assert row.scope != "window" or keymap.objection(row.id, row.shortcut) == "", row.id
         for text in (row.shortcut, row.also):
             holder = keymap.holder(row.id, text) if text else None
-            assert holder is None, f"{text}: {row.id}, {holder and holder.id}"
+            assert holder is None, f"{text}: {row.id}, {holder.id}"
             assert not text or QKeySequence(text).toString(), row.id
     assert {row.menu.partition(" > ")[0] for row in rows} <= set(MENUS)
     assert {row.scope for row in rows} <= set(SCOPES)

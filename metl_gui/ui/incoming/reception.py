@@ -1,0 +1,107 @@
+"""Takes files that come to the window: looks at them in a job, shows the sheet, does what is pressed on it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QObject, Qt
+from PySide6.QtGui import QGuiApplication
+
+from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
+from metl_gui.ui.incoming.parts import Act, Offer, Part, parts_of, refusal_words
+from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.jobs import Outcome
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.recognizing import Recognized, recognize
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_MOST_REFUSED = 8
+_MOST_PASTED = 10_000
+
+
+class Reception(QObject):
+    """What comes to one window."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        self._found = Recognized()
+
+    def paste(self) -> None:
+        """Look at files that were copied in a file manager, or whose paths were copied as text."""
+        paths = files_in(QGuiApplication.clipboard().mimeData())
+        if paths:
+            self.look_at(paths)
+        else:
+            self._window.notify("No files were copied: copy some in a file manager, or copy their paths.")
+
+    def look_at(self, paths: list[Path]) -> None:
+        """Find out what files are, and show it."""
+        window = self._window
+        document = window.project.value
+        workbench = window.project.workbench
+        why_not = "" if workbench is not None else "Open or make a project first, then drop them again."
+        if workbench is not None and not workbench.is_for_editing:
+            why_not = "The project is open read only."
+        aside = window.jobs.worker.call
+
+        def task(watch: Watch) -> tuple[Recognized, tuple[Part, ...]]:
+            found = aside(partial(recognize, tuple(paths)), watch)
+            return found, parts_of(found, document, why_not, workbench is not None)
+
+        window.jobs.start("Looking at what was dropped", task, self._show)
+
+    def _show(self, outcome: Outcome[tuple[Recognized, tuple[Part, ...]]]) -> None:
+        if outcome.error is not None:
+            asking.tell(outcome.error, self._window)
+        if outcome.value is None:
+            return
+        self._found, parts = outcome.value
+        sheet = IncomingSheet(parts, refusal_words(self._found, _MOST_REFUSED), self._window)
+        sheet.wanted.connect(self._do, Qt.ConnectionType.QueuedConnection)
+        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        sheet.open()
+
+    def _do(self, offer: Offer) -> None:
+        commands, window = self._window.commands, self._window
+        match offer.act:
+            case Act.OPEN if offer.path is not None:
+                commands.open(offer.path)
+            case Act.ADD_EXTRACTION:
+                commands.add_schemas(Side.EXTRACTION, self._found)
+            case Act.ADD_CDM:
+                commands.add_schemas(Side.CDM, self._found)
+            case Act.ADD_FROM_MESSAGES:
+                commands.import_schemas(Side.EXTRACTION, list(self._found.messages))
+            case Act.ADD_TABLE if offer.path is not None:
+                commands.import_table(offer.path)
+            case Act.USE | Act.TRY:
+                window.show_page(2)
+                window.run_page.setup.source.setText(self._found.message_source)
+                if offer.act is Act.TRY:
+                    window.run()
+            case _:
+                return
+
+
+def files_in(data: QMimeData | None) -> list[Path]:
+    """Return the files that dragged or copied data names: as addresses, or as paths one on each line."""
+    if data is None:
+        return []
+    if data.hasUrls():
+        return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and url.toLocalFile()]
+    lines = data.text()[: _MOST_PASTED * 100].splitlines()[:_MOST_PASTED] if data.hasText() else []
+    paths = [Path(line.strip().strip("\"'")).expanduser() for line in lines if line.strip()]
+    return paths if paths and all(_is_file_path(path) for path in paths) else []
+
+
+def _is_file_path(path: Path) -> bool:
+    try:
+        return path.is_absolute() and path.exists()
+    except (OSError, ValueError):
+        return False

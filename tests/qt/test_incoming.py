@@ -1,0 +1,227 @@
+"""Dropped and pasted files: read, never applied; the sheet says what they are; hostile ones end in a reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
+from metl_gui.ui.incoming.parts import Act, Offer
+from metl_gui.ui.incoming.reception import files_in
+from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.window import Window
+from metl_gui.workbench import recognizing
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate
+
+
+def drop(window: Window, *paths: Path) -> IncomingSheet:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(window.rect().center(), Qt.DropAction.CopyAction, data, buttons, keys)
+    QApplication.sendEvent(window, entered)
+    assert entered.isAccepted()
+    at = QPointF(window.rect().center())
+    QApplication.sendEvent(window, QDropEvent(at, Qt.DropAction.CopyAction, data, buttons, keys))
+    return sheet_of(window)
+
+
+def sheet_of(window: Window) -> IncomingSheet:
+    found = [sheet for sheet in window.findChildren(IncomingSheet) if sheet.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def press(sheet: IncomingSheet, act: Act) -> Offer:
+    offer, button = next((offer, button) for offer, button in sheet.buttons if offer.act is act)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    return offer
+
+
+@pytest.fixture
+def opened(make_window: Callable[[], Window], sample: SampleFolder) -> Window:
+    made = make_window()
+    made.show_project(Workbench.open(sample.project))
+    return made
+
+
+def texts(sheet: IncomingSheet) -> str:
+    return "\n".join(label.text() for label in sheet.findChildren(QLabel))
+
+
+def test_a_dropped_schema_changes_nothing_until_its_button_is_pressed(opened: Window, tmp_path: Path) -> None:
+    state = opened.project.value.state
+    new = tmp_path / "fx.new.json"
+    new.write_text('{"title": "fx.new", "type": "object", "properties": {"id": {"type": "integer"}}}')
+    sheet = drop(opened, new)
+    numbers = "1 version of 1 schema in 1 file. 1 version is new to the extraction tree, 1 schema by name too."
+    assert numbers in texts(sheet)
+    assert opened.project.value.state == state
+    sheet.cancel.click()
+    QApplication.processEvents()
+    assert opened.project.value.state == state
+    press(drop(opened, new), Act.ADD_EXTRACTION)
+    assert opened.project.value.state > state
+    assert "1 version added" in opened.notice.words.text()
+
+
+def test_schemas_that_messages_carry_are_added_by_their_button(opened: Window, sample: SampleFolder) -> None:
+    press(drop(opened, sample.waiting), Act.ADD_FROM_MESSAGES)
+    assert "1 version added. 2 decisions wait." in opened.notice.words.text()
+
+
+def test_schemas_are_offered_for_the_tree_that_knows_their_names_first(opened: Window, sample: SampleFolder) -> None:
+    sheet = drop(opened, sample.canonical_model)
+    assert sheet.buttons[0][0].act is Act.ADD_CDM
+    assert "The canonical model has all of them already." in texts(sheet)
+
+
+def test_a_dropped_project_is_opened_by_its_button(make_window: Callable[[], Window], sample: SampleFolder) -> None:
+    window = make_window()
+    press(drop(window, sample.project), Act.OPEN)
+    assert window.project.workbench is not None
+    assert window.project.workbench.path == sample.project
+
+
+def test_a_dropped_mapping_table_says_its_numbers_and_adds_its_elements(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path
+) -> None:
+    window = make_window()
+    workbench = Workbench.create(tmp_path / "new.metl")
+    window.show_project(workbench)
+    window.commands.import_schemas(Side.CDM, [sample.canonical_model])
+    window.commands.import_schemas(Side.EXTRACTION, [sample.schemas])
+    sheet = drop(window, sample.mapping)
+    rows = len(sample.mapping.read_text("utf-8").splitlines()) - 1
+    assert f"{rows:,} elements in mapping.csv" in texts(sheet)
+    press(sheet, Act.ADD_TABLE)
+    assert window.project.value.matrix.ones == rows
+
+
+def test_dropped_messages_become_the_source_of_a_run(opened: Window, sample: SampleFolder) -> None:
+    opened.run_page.setup.source.clear()
+    sheet = drop(opened, sample.messages)
+    assert "8 files" in texts(sheet)
+    press(sheet, Act.USE)
+    assert opened.stack.currentWidget() is opened.run_page
+    assert opened.run_page.setup.source.text() == str(sample.messages)
+
+
+def test_without_a_project_schemas_cannot_be_added_and_the_sheet_says_why(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    sheet = drop(make_window(), sample.canonical_model, sample.messages)
+    assert [button.isEnabled() for _, button in sheet.buttons] == [False] * 5
+    assert "Open or make a project first" in texts(sheet)
+
+
+def test_to_a_project_that_is_read_only_nothing_can_be_added(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project, for_editing=False))
+    sheet = drop(window, sample.canonical_model)
+    assert not sheet.buttons[0][1].isEnabled()
+    assert "The project is open read only." in texts(sheet)
+
+
+def make_hostile(folder: Path) -> dict[str, Path]:
+    files = {
+        "empty.json": b"",
+        "zeros.json": bytes(4096),
+        "deep.json": b"[" * 200_000,
+        "utf16.json": '{"a": 1}'.encode("utf-16"),
+        "no project.metl": b"SQLite format 3\x00" + bytes(200),
+        "short.metl": b"SQLite for",
+        "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+        "table.csv": b"a,b,c\n1,2\n",
+        "quotes.csv": b'schema,"' + b"x" * 2_000_000,
+        "schema.avsc": b'{"type": "record", "name": "x", "fields": []}',
+        "cut.json": b'{"type": "object", "properties": {"a": ',
+    }
+    paths = {}
+    for name, content in files.items():
+        paths[name] = folder / name
+        paths[name].write_bytes(content)
+    paths["pipe.json"] = folder / "pipe.json"
+    os.mkfifo(paths["pipe.json"])
+    paths["loop.json"] = folder / "loop.json"
+    paths["loop.json"].symlink_to(paths["loop.json"])
+    paths["gone.json"] = folder / "gone.json"
+    return paths
+
+
+def test_every_hostile_file_ends_in_a_reason(opened: Window, tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    state = opened.project.value.state
+    for name, path in make_hostile(folder).items():
+        sheet = drop(opened, path)
+        assert sheet.buttons == [], name
+        reason = sheet.refused.text()
+        assert name in reason, name
+        assert len(reason) > len(name) + 10, name
+        assert reason.count(".") >= 2, reason
+        QTest.keyClick(sheet, Qt.Key.Key_Escape)
+        QApplication.processEvents()
+    assert opened.project.value.state == state
+
+
+def test_a_folder_of_hostile_files_lists_some_and_counts_the_others(opened: Window, tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    make_hostile(folder)
+    sheet = drop(opened, folder)
+    assert sheet.buttons == []
+    assert sheet.refused.text().splitlines()[-1].startswith("and ")
+
+
+def test_a_folder_with_too_many_files_is_refused_before_it_is_read(
+    opened: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recognizing, "MOST_FILES", 3)
+    told: list[str] = []
+    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    for number in range(5):
+        (tmp_path / f"{number}.json").write_text("{}")
+    opened.reception.look_at([tmp_path])
+    assert "holds more than 3 files" in told[0]
+
+
+def test_paths_that_were_copied_are_looked_at_and_other_text_is_not(opened: Window, sample: SampleFolder) -> None:
+    activate(opened)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setText(f'"{sample.canonical_model}"\n{sample.mapping}\n')
+    control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QTest.keyClick(opened, Qt.Key.Key_V, control)
+    assert {offer.act for offer, _ in sheet_of(opened).buttons} == {Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ADD_TABLE}
+    data = QMimeData()
+    data.setText("schema,attribute\nnot a path")
+    assert files_in(data) == []
+    data.setText("\x00/etc")
+    assert files_in(data) == []
+
+
+def test_what_is_dragged_without_files_is_not_taken(opened: Window) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/schema.json")])
+    event = QDragEnterEvent(
+        opened.rect().center(),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(opened, event)
+    assert not event.isAccepted()

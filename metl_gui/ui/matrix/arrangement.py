@@ -42,6 +42,11 @@ class Arrangement:
         return self.is_filtered or self.is_relevant_only
 
     @property
+    def follows_elements(self) -> bool:
+        """Whether it depends on what is mapped."""
+        return self.order is Order.FIRST_MAPPING or self.is_relevant_only
+
+    @property
     def is_plain(self) -> bool:
         """Whether everything is shown in tree order."""
         return self.order is Order.TREE and not self.hides

@@ -13,26 +13,27 @@ import numpy as np
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
-from metl_gui.ui.matrix.arrangement import Arrangement
-from metl_gui.ui.matrix.axis import Axis, axis_on
+from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement, Order
+from metl_gui.ui.matrix.axis import Axis, axis_on, columns_of, rows_of
 from metl_gui.ui.matrix.content import Content, content_of, content_on
 from metl_gui.ui.matrix.elements import all_ends
 from metl_gui.ui.matrix.layout import Bools
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, spread
-from metl_gui.ui.matrix.ordering import ordered
+from metl_gui.ui.matrix.ordering import by_first_mapping, by_name
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 
 def arranged(document: Document, arrangement: Arrangement, watch: Watch = UNWATCHED) -> Content:
     """Lay a document out in an order, without what filters and relevance hide."""
-    plain = content_of(document, watch)
     if arrangement.is_plain:
-        return plain
+        return content_of(document, watch)
+    axes = columns_of(document.extraction), rows_of(document.cdm)
+    plain = content_on(document, axes, PLAIN) if arrangement.follows_elements else None
     watch.step("Sorting the matrix")
-    axes = ordered(plain, arrangement.order)
+    axes = _ordered(axes, arrangement.order, plain)
     if arrangement.hides:
         watch.step("Looking for what is shown")
-        axes = _hidden(plain, axes, arrangement)
+        axes = _hidden(axes, arrangement, plain)
     watch.step("Laying out the matrix")
     return content_on(document, axes, arrangement)
 
@@ -51,11 +52,17 @@ def needs_arranging(content: Content, document: Document, keys: Iterable[BlockKe
     return False
 
 
-def _hidden(plain: Content, axes: tuple[Axis, Axis], arrangement: Arrangement) -> tuple[Axis, Axis]:
+def _ordered(axes: tuple[Axis, Axis], order: Order, plain: Content | None) -> tuple[Axis, Axis]:
+    if order is Order.NAME:
+        return by_name(axes[0]), by_name(axes[1])
+    return by_first_mapping(plain) if order is Order.FIRST_MAPPING and plain is not None else axes
+
+
+def _hidden(axes: tuple[Axis, Axis], arrangement: Arrangement, plain: Content | None) -> tuple[Axis, Axis]:
     """Hide what does not pass the filters, then what is not mapped."""
     columns, rows = axes
     shown = _passing(columns, arrangement.columns), _passing(rows, arrangement.rows)
-    if arrangement.is_relevant_only:
+    if arrangement.is_relevant_only and plain is not None:
         shown = _relevant(plain, axes, shown)
     return _without(columns, shown[0]), _without(rows, shown[1])
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Schema, Side
-from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.axis import Axis, Level, axis_on, planned
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.elements import all_ends
@@ -24,28 +23,25 @@ from metl_gui.ui.matrix.nodes import Ints, Nodes
 from metl_gui.ui.matrix.spans import Floats
 
 
-def ordered(plain: Content, order: Order) -> tuple[Axis, Axis]:
+def by_name(axis: Axis) -> Axis:
+    """Sort schemas by group and name, and attributes by path within their versions."""
+    schemas = sorted(axis.schemas, key=lambda schema: (group_of(schema.name), schema.name))
+    plan = _planned(axis, schemas).laid.plan
+    return axis_on(axis.side, axis.nodes, plan, _sorted_within(plan, _path_ranks(axis.nodes, plan)))
+
+
+def by_first_mapping(plain: Content) -> tuple[Axis, Axis]:
     """Sort both axes of a content that shows everything in tree order."""
-    if order is Order.TREE:
-        return plain.columns, plain.rows
-    if order is Order.NAME:
-        return _by_name(plain.columns), _by_name(plain.rows)
-    columns, rows = _by_first_mapping(plain)
+    columns, rows = _by_middles(plain)
     column_axis, row_axis = _planned(plain.columns, columns), _planned(plain.rows, rows)
     first = _first_rows(plain, column_axis, row_axis)
-    order_of = _sorted_within(column_axis.laid.plan, first)
-    return axis_on(Side.EXTRACTION, column_axis.nodes, column_axis.laid.plan, order_of), row_axis
+    order = _sorted_within(column_axis.laid.plan, first)
+    return axis_on(Side.EXTRACTION, column_axis.nodes, column_axis.laid.plan, order), row_axis
 
 
 def _planned(axis: Axis, schemas: Sequence[Schema]) -> Axis:
     groups = [group_of(schema.name) for schema in schemas]
     return axis_on(axis.side, axis.nodes, planned(axis.side, axis.nodes, schemas, groups))
-
-
-def _by_name(axis: Axis) -> Axis:
-    schemas = sorted(axis.schemas, key=lambda schema: (group_of(schema.name), schema.name))
-    plan = _planned(axis, schemas).laid.plan
-    return axis_on(axis.side, axis.nodes, plan, _sorted_within(plan, _path_ranks(axis.nodes, plan)))
 
 
 def _path_ranks(nodes: Nodes, plan: Plan) -> Ints:
@@ -66,7 +62,7 @@ def _sorted_within(plan: Plan, keys: Ints) -> Ints:
     return order
 
 
-def _by_first_mapping(plain: Content) -> tuple[list[Schema], list[Schema]]:
+def _by_middles(plain: Content) -> tuple[list[Schema], list[Schema]]:
     """Sort schemas and entities by the middle of what they are mapped to."""
     xs, ys = (range(len(axis_of(plain, side).spans(Level.SCHEMA))) for side in (Side.EXTRACTION, Side.CDM))
     tiles = plain.counts(Level.SCHEMA, Level.SCHEMA).within(xs, ys)

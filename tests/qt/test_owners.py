@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.declarations import AttributeDeclaration
@@ -75,10 +75,7 @@ def write(dialog: EntityDialog, row: int, column: int, text: str) -> None:
     dialog.view.setCurrentIndex(dialog.table.index(row, column))
     dialog.view.setFocus()
     QTest.keyClick(dialog.view, Qt.Key.Key_F2)
-    editors = [*dialog.view.viewport().findChildren(QLineEdit), *dialog.view.viewport().findChildren(QComboBox)]
-    editor = next(each for each in editors if each.isVisible())
-    line = editor.lineEdit() if isinstance(editor, QComboBox) else editor
-    assert line is not None
+    line = next(each for each in dialog.view.viewport().findChildren(QLineEdit) if each.isVisible())
     line.selectAll()
     QTest.keyClicks(line, text)
     end_cell(line)
@@ -261,15 +258,15 @@ def test_gaps_are_grouped_and_a_click_selects_what_they_are_about(window: Window
     QTest.keyClick(window, Qt.Key.Key_G, BOTH)
     panel = window.owner_docks.gaps
     panel.look()
-    assert window.owner_docks.gaps_dock.isVisible()
-    assert panel.count == len(panel.model.rows) == 5
+    assert not window.owner_docks.gaps_dock.isHidden()
+    assert panel.count == 5
     assert [panel.kinds[kind].text() for kind in panel.kinds if panel.kinds[kind].isVisible()] == [
         "All 5",
         "never mapped 2",
         "long unmapped 3",
     ]
     QTest.mouseClick(panel.kinds["extraction.unmapped-for-versions"], Qt.MouseButton.LeftButton)
-    assert len(panel.model.rows) == 3
+    assert [words.pill for words, _ in panel.model.rows] == ["long unmapped"] * 3
     at = panel.view.visualRect(panel.model.index(2, 0)).center()
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert window.selection.current == Selected(place(window, Side.EXTRACTION, ORDERS, "5", "settled"))
@@ -310,6 +307,39 @@ def test_comments_are_written_by_keys_and_show_at_what_they_are_about(window: Wi
     QTest.mouseClick(panel.cards[0].remove, Qt.MouseButton.LeftButton)
     assert panel.cards == []
     assert len(window.project.comments()) == 0
+
+
+def test_the_matrix_marks_what_was_commented_on_in_every_version(window: Window) -> None:
+    source = place(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    target = place(window, Side.CDM, "payment", "2.0.0", "amount")
+    window.selection.choose(Selected(source, target))
+    window.owners.comment()
+    for about in (0, 1):
+        window.owner_docks.comments.about.setCurrentIndex(about)
+        QTest.keyClicks(window.owner_docks.comments.text, "why")
+        QTest.mouseClick(window.owner_docks.comments.add, Qt.MouseButton.LeftButton)
+    window.owner_docks.in_matrix.show_now()
+    marked = window.map.matrix.sight.commented
+    elements = {each.key[0] for each in marked if each.element is not None}
+    tree = window.project.value.extraction
+    assert elements == set(tree.schema(source.schema).version_ids)
+    assert {each.key for each in marked if each.element is None} >= {(source.version, target.version)}
+    before = window.map.matrix.grab().toImage()
+    window.map.matrix.show_comments(())
+    assert window.map.matrix.grab().toImage() != before
+
+
+def test_rows_of_the_tree_show_comments_and_masks(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "5", "amount")
+    view = window.map.sources.view
+    plain = view.viewport().grab().toImage()
+    window.owners.comment()
+    QTest.keyClicks(window.owner_docks.comments.text, "why")
+    QTest.mouseClick(window.owner_docks.comments.add, Qt.MouseButton.LeftButton)
+    commented = view.viewport().grab().toImage()
+    assert commented != plain
+    window.owners.mask()
+    assert view.viewport().grab().toImage() != commented
 
 
 def test_a_cell_offers_its_element_block_and_nodes_to_comment_on(window: Window) -> None:

@@ -22,6 +22,7 @@ from metl_gui.ui.matrix.overlay import Pointer, paint_overlay
 from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.overview import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.overview import Overview
+from metl_gui.ui.matrix.paint_comments import Commented, paint_comments
 from metl_gui.ui.matrix.paint_ghosts import paint_ghosts
 from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
 from metl_gui.ui.matrix.pane import Pane
@@ -40,6 +41,7 @@ class Sight:
     selected: Selected = field(default_factory=Selected)
     pointer: Pointer = field(default_factory=Pointer)
     ghosts: tuple[Ghost, ...] = ()
+    commented: tuple[Commented, ...] = ()
     trial: Trial | None = None
 
     @property
@@ -137,6 +139,7 @@ class Panes:
             marked = (sight.pointer, sight.selected)
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
             paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
+            paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())
             paint_chosen(painter, sight.content, sight.snapped, sight.selected, size, themes.current())
             if sight.trial is not None:
                 paint_trial(painter, sight.content, sight.snapped, sight.trial, size, themes.current())

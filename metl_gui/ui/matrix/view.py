@@ -37,6 +37,7 @@ from metl_gui.ui.matrix.hits import Cell, Hits
 from metl_gui.ui.matrix.keyboard import Keyboard
 from metl_gui.ui.matrix.mouse import Hand
 from metl_gui.ui.matrix.overlay import Pointer
+from metl_gui.ui.matrix.paint_comments import Commented
 from metl_gui.ui.matrix.panes import Panes, Sight
 from metl_gui.ui.matrix.places import PlanePlace, Trail, camera_of, place_of
 from metl_gui.ui.matrix.steps import drilled
@@ -160,6 +161,12 @@ class MatrixView(pg.GraphicsView):
         """Show suggestions, none to show no longer."""
         self.sight.ghosts = ghosts
         self.panes.repaint_marks()
+
+    def show_comments(self, commented: tuple[Commented, ...]) -> None:
+        """Mark what was commented on."""
+        if commented != self.sight.commented:
+            self.sight.commented = commented
+            self.panes.repaint_marks()
 
     def show_trial(self, trial: Trial | None) -> None:
         """Show what a gesture would do."""

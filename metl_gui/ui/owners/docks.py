@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QWidget
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.owners.comment_panel import CommentPanel
+from metl_gui.ui.owners.commented import MatrixComments
 from metl_gui.ui.owners.gap_panel import GapPanel
 from metl_gui.ui.selection import Selection
 
@@ -26,13 +28,14 @@ class OwnerDocks(QObject):
     """
 
     def __init__(
-        self, page: QMainWindow, beside: QDockWidget, project: OpenProject, selection: Selection, jobs: Jobs
+        self, page: MapPage, beside: QDockWidget, project: OpenProject, selection: Selection, jobs: Jobs
     ) -> None:
         super().__init__(page)
         self._page = page
         self._is_laid_out = False
         self.gaps = GapPanel(project, selection, jobs)
         self.comments = CommentPanel(project, selection)
+        self.in_matrix = MatrixComments(project, page.matrix, self)
         self.gaps_dock = Dock("gapsDock", "Gaps", self.gaps)
         self.comments_dock = Dock("commentsDock", "Comments", self.comments)
         page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.gaps_dock)

@@ -25,7 +25,7 @@ from metl_gui.errors import EditError
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable, TypeDelegate
+from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable, RequiredDelegate, TypeDelegate
 from metl_gui.ui.owners.preview_pane import PreviewPane
 from metl_gui.ui.pill import KeyButton
 from metl_gui.workbench.effects import EditOutcome
@@ -283,6 +283,7 @@ def _table_view(table: EntityTable) -> QTableView:
     view.setAccessibleName("Attributes of the entity")
     view.setModel(table)
     view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
+    view.setItemDelegateForColumn(REQUIRED, RequiredDelegate(view))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(

@@ -57,10 +57,12 @@ def split_choices(document: Document, side: Side, place: Place) -> tuple[Choice,
     versions = document.tree(side).versions(version.schema_id)
     members = [(v, a) for v in versions if (a := v.of_lineage(attribute.lineage)) is not None]
     choices = []
-    for (_, old), (each, now) in pairwise(members):
-        facts = f"{old.path}, {old.type_text} before · {now.path}, {now.type_text} from then on"
-        words = TwoLines(f"From version {each.label} on", facts)
-        choices.append((each.id != version.id, Choice(words, SplitLineage(side, Leaf(each.id, now.id)))))
+    for (_, old), (version_from, now) in pairwise(members):
+        before, after = (f"{each.path}, {each.type_text}" for each in (old, now))
+        facts = f"{after} before and after" if before == after else f"{before} before · {after} from then on"
+        words = TwoLines(f"From version {version_from.label} on", facts)
+        edit = SplitLineage(side, Leaf(version_from.id, now.id))
+        choices.append((version_from.id != version.id, Choice(words, edit)))
     return tuple(choice for _, choice in sorted(choices, key=lambda each: each[0]))
 
 

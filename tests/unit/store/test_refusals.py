@@ -1,0 +1,57 @@
+"""Refused suggestions lie beside the states: no edit touches them, and no undo takes them back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.draft import Stamp
+from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.errors import ProjectHeldError
+from metl_gui.store.project_file import ProjectFile
+from tests.unit.store.editing import Editing
+
+FIRST = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
+SECOND = Refusal(1, 5, 3, 4, "größe", "payer_id")
+
+
+def test_refusals_outlive_the_opening_newest_first(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        project.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.refuse_suggestions([SECOND], Stamp("ada", 6))
+    with ProjectFile.open(path, for_editing=False) as project:
+        found = project.refused_suggestions()
+    assert found == (SECOND, FIRST)
+    assert [refusal.from_path for refusal in found] == ["größe", "customer_ref"]
+
+
+def test_a_refusal_made_twice_is_one(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        project.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.refuse_suggestions([FIRST, FIRST], Stamp("bob", 6))
+        assert project.refused_suggestions() == (FIRST,)
+
+
+def test_restoring_forgets_that_one_only(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        project.refuse_suggestions([FIRST, SECOND], Stamp("ada", 5))
+        project.restore_suggestions([FIRST])
+        assert project.refused_suggestions() == (SECOND,)
+
+
+def test_a_refusal_makes_no_state_and_undo_leaves_it(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        editing = Editing(project)
+        editing.small_world()
+        state = project.state()
+        project.refuse_suggestions([FIRST], Stamp("ada", 5))
+        assert project.state() == state
+        editing.undo_newest()
+        assert project.refused_suggestions() == (FIRST,)
+
+
+def test_who_may_only_read_cannot_refuse(path: Path) -> None:
+    ProjectFile.create(path).close()
+    with ProjectFile.open(path, for_editing=False) as project, pytest.raises(ProjectHeldError):
+        project.refuse_suggestions([FIRST], Stamp("ada", 5))

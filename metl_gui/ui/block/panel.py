@@ -12,9 +12,9 @@ from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.document import Document
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.nodes import Side
+from metl_gui.core.proposals import best_proposals
 from metl_gui.core.super_block import super_block
 from metl_gui.ui.block.geometry import Link
-from metl_gui.ui.block.picture import best_proposals
 from metl_gui.ui.block.tools import BlockTools
 from metl_gui.ui.block.two_lists import TwoLists
 from metl_gui.ui.block.version_strip import VersionStrip
@@ -32,6 +32,8 @@ from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.menu import action_named, node_menu
 
+_MOST_LOSSES = 60
+"""New names of more lost attributes than these are not looked for here, which takes a while; the review list does."""
 _EMPTY, _LISTS, _VERSIONS = range(3)
 
 
@@ -215,7 +217,8 @@ class BlockPanel(Surface):
                     ghost.element, Link(ghost.element, f"{ghost.score:.2f}", ghost.is_current, ghost.reason)
                 )
         version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
-        for loss, proposal in (best_proposals(document, block) if block is not None else {}).items():
+        asks = block is not None and 0 < len(block.open_losses) <= _MOST_LOSSES
+        for loss, proposal in (best_proposals(document, block) if block is not None and asks else {}).items():
             source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
             if source is not None and end is not None:
                 element = Element(end.id, source.id)

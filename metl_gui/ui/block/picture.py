@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
-from metl_gui.core.proposals import Proposal, proposals
+from metl_gui.core.proposals import best_proposals
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,6 @@ def picture_of(document: Document, key: BlockKey, refused: frozenset[tuple[str, 
         if source is not None and target is not None:
             links.append(Link(left_at[source.id], right_at[target.id], f"rename? {proposal.score:.2f}"))
     return BlockPicture(tuple(left), tuple(right), tuple(links))
-
-
-def best_proposals(
-    document: Document, block: Block, refused: frozenset[tuple[str, str]] = frozenset()
-) -> dict[Loss, Proposal]:
-    """Return the best proposal of each open loss; a candidate is proposed once."""
-    found: dict[Loss, Proposal] = {}
-    taken: set[str] = set()
-    known = [p for p in proposals(document, block) if (p.lost, p.candidate) not in refused]
-    for proposal in sorted(known, key=lambda p: -p.score):
-        for loss in block.open_losses:
-            if loss in found or proposal.candidate in taken or proposal.lost not in (loss.from_path, loss.to_path):
-                continue
-            found[loss] = proposal
-            taken.add(proposal.candidate)
-    return found
 
 
 def _entry(attribute: Attribute, loss: Loss | None) -> Entry:

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QVBoxLayout, Q
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
-from metl_gui.core.proposals import Proposal
-from metl_gui.ui.block.picture import best_proposals
+from metl_gui.core.proposals import Proposal, best_proposals
 from metl_gui.ui.pill import KeyButton
 
 

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
+from metl_gui.core.proposals import best_proposals
 from metl_gui.core.review import ReviewItem
-from metl_gui.ui.block.picture import best_proposals
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.pill import VERDICT_KINDS
 from metl_gui.ui.surface import Surface

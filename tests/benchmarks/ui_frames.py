@@ -25,6 +25,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.camera import MARGIN_PX
 from metl_gui.ui.matrix.content import Content, content_of
 from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX
+from metl_gui.ui.matrix.memory import plane_memory
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, place_of_version
 from tests.benchmarks.sizes import DESIGN, STRETCH, build
@@ -99,7 +100,6 @@ def main(size_name: str, width: int, height: int, rounds: int, limit: int = 0) -
         "ratio": view.devicePixelRatioF(),
         "pixels": [width * view.devicePixelRatioF(), height * view.devicePixelRatioF()],
         "first_s": first,
-        "memory": _memory(document, held),
     }
     steps = recorded(size)[: limit or None]
     ours = Replay(view, _plane(view))
@@ -111,6 +111,7 @@ def main(size_name: str, width: int, height: int, rounds: int, limit: int = 0) -
         gc.collect()
         found["rounds"].append({"ours": ours.run(steps), "baseline": _replayed(baseline, steps)})
     found["selection"] = _selections(view, document)
+    found["memory"] = _memory(view.content, held)
     found["baseline"] = "ran" if baseline else _why_not(view.content)
     return found
 
@@ -140,13 +141,14 @@ def _plane(view: MatrixView) -> QRectF:
     return plane.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
 
 
-def _memory(document: Document, held: int) -> dict[str, float]:
-    """Measure bytes: matrix and pyramid by element, trees by attribute, what the view holds beside them by element."""
-    base, trees = document.matrix.base, document.extraction.base
-    attributes = len(trees.id) + len(document.cdm.base.id)
+def _memory(content: Content, held: int) -> dict[str, float]:
+    """Measure bytes after the path was replayed: matrix and pyramid by element, trees with both axes by attribute."""
+    parts, document = plane_memory(content), content.document
+    attributes = len(document.extraction.base.id) + len(document.cdm.base.id)
     return {
-        "matrix": base.size_bytes / document.matrix.ones,
-        "trees": (held - base.size_bytes) / attributes,
+        "matrix": (parts["matrix"] + parts["index"]) / document.matrix.ones,
+        "trees": (held - parts["matrix"] + parts["axes"]) / attributes,
+        "pyramid": parts["pyramid"] / document.matrix.ones,
     }
 
 

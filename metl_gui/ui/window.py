@@ -349,6 +349,9 @@ class Window(QMainWindow):
 
     def _show_pointed(self, selected: Selected | None) -> None:
         self._show_place(selected if selected is not None else self.selection.current)
+        counts = self.map.counts_of(selected) if selected is not None else ""
+        if counts:
+            self.status.show_place(f"{self.status.place.text()} · {counts}")
 
     def _list_elements(self) -> None:
         self.show_lists().show_mapping()

@@ -362,3 +362,12 @@ def test_implied_nodes_are_no_chosen_nodes(window: Window) -> None:
     assert window.selection.implies(Side.EXTRACTION, middle)
     assert window.selection.implies(Side.EXTRACTION, Place(middle.schema))
     assert middle not in window.selection.current.sources
+
+
+def test_the_status_bar_counts_the_tile_under_the_pointer(window: Window) -> None:
+    matrix = window.map.matrix
+    matrix.fit()
+    at = matrix.centre_of(blocks(window)[0].elements[0]).toPoint()
+    QTest.mouseMove(matrix.viewport(), at)
+    assert " mapped" in window.status.place.text()
+    assert " unmapped" in window.status.place.text()

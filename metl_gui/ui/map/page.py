@@ -98,6 +98,11 @@ class MapPage(QMainWindow):
         self.block_dock.raise_()
         self.block.take_focus()
 
+    def counts_of(self, selected: Selected) -> str:
+        """Return in words what lies in a tile, nothing for a cell."""
+        content = self.matrix.content
+        return words.counted(content, selected) if content is not None else ""
+
     @property
     def sheet(self) -> ConflictSheet | None:
         """The sheet that asks just now."""

@@ -56,6 +56,13 @@ def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> str:
     return "<p style='white-space:pre-wrap'>" + "<br>".join(parts) + "</p>"
 
 
+def counted(content: Content, selected: Selected) -> str:
+    """Return the numbers of a tile; nothing for a cell, which has none."""
+    if selected.element is not None or selected.source is None or selected.target is None:
+        return ""
+    return ", ".join(_numbers(_tile(content, selected)))
+
+
 def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
     element = selected.element
     if block is not None and element in block.elements:

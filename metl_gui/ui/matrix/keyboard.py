@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent
 
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.hits import cell_between, node_of, position_of
-from metl_gui.ui.matrix.steps import raised, stepped
+from metl_gui.ui.matrix.steps import stepped
 from metl_gui.ui.selection import Selected
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ class Keyboard:
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if not view.accept_ghost():
                 view.drill()
-        elif key is Qt.Key.Key_Backspace:
-            self._go_up()
         elif key is Qt.Key.Key_Escape:
             view.escape()
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
@@ -115,11 +113,3 @@ class Keyboard:
         view.bring_into_sight(reached)
         view.announce(reached)
         return True
-
-    def _go_up(self) -> None:
-        view, hits = self._view, self._view.hits
-        if hits is not None:
-            camera, lifted = raised(hits, view.frame, view.selected)
-            view.picked.emit(lifted)
-            view.jump(camera)
-            view.announce(lifted)

@@ -121,6 +121,7 @@ def _theme_row(name: str, words: str) -> ActionRow:
         when=always,
         is_checked=lambda w: w.settings.theme == name,
         radio="theme",
+        begins_section=not name,
     )
 
 
@@ -159,11 +160,11 @@ TABLE = (
     ActionRow(
         "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"
     ),
+    ActionRow("next_panel", "View", "Next panel", "F6", lambda w: go_round(w, 1), always, begins_section=True),
+    ActionRow("previous_panel", "View", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),
-    ActionRow("next_panel", "View", "Next panel", "F6", lambda w: go_round(w, 1), always, begins_section=True),
-    ActionRow("previous_panel", "View", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
     ActionRow("larger", "View > Size", "Everything larger", "Ctrl++", lambda w: w.dressing.step(1), always),
     ActionRow("smaller", "View > Size", "Everything smaller", "Ctrl+-", lambda w: w.dressing.step(-1), always),
     ActionRow("normal_size", "View > Size", "Normal size", "Ctrl+0", lambda w: w.dressing.scale_to(100), always),
@@ -223,7 +224,15 @@ TABLE = (
         something_waits,
         scope="review list",
     ),
-    ActionRow("later", "Mapping", "Decide later", does=lambda w: w.on_review(w.review.postpone), when=something_waits),
+    ActionRow(
+        "later",
+        "Mapping",
+        "Decide later",
+        "L",
+        lambda w: w.on_review(w.review.postpone),
+        something_waits,
+        scope="review list",
+    ),
     ActionRow(
         "retire", "Mapping", "Retire the block…", does=lambda w: w.on_review(w.review.retire), when=something_waits
     ),

@@ -347,7 +347,10 @@ def test_a_cell_offers_its_element_block_and_nodes_to_comment_on(window: Window)
     panel = window.owner_docks.comments
     source = place(window, Side.EXTRACTION, ORDERS, "4", "amount")
     target = place(window, Side.CDM, "payment", "2.0.0", "amount")
+    window.selection.choose(Selected(place(window, Side.EXTRACTION, ORDERS, "4", "id")))
+    assert panel.about.currentText() == f"id of {ORDERS}"
     window.selection.choose(Selected(source, target))
+    assert panel.about.currentIndex() == 0
     listed = [panel.about.itemText(at) for at in range(panel.about.count())]
     assert listed == [
         "amount → amount",

@@ -233,6 +233,8 @@ def check_attributes(name: str, attributes: Sequence[AttributeDeclaration]) -> N
 
 
 def _parts(name: str, path: str) -> tuple[str, ...]:
+    if not path.strip():
+        raise EditError(f"An attribute of {name} has no path.", hint="Write one, such as payer.id.")
     try:
         parts = paths.split(path)
     except ValueError as error:

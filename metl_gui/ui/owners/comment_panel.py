@@ -127,16 +127,21 @@ class CommentPanel(Surface):
         self._fill(Selected(), Side.EXTRACTION)
 
     def _changed(self, _changed: object) -> None:
-        self._fill(self._selection.current, None)
+        self._fill(self._selection.current, None, kept=self.about.currentText())
 
     def _selected(self, selected: Selected) -> None:
         before, self._last = self._last, selected
         sides = [side for side in Side if before.on(side) != selected.on(side)]
         self._fill(selected, sides[0] if len(sides) == 1 else None)
 
-    def _fill(self, selected: Selected, side: Side | None) -> None:
-        """Offer what is selected; where only one side changed, its node comes first."""
-        kept = self.about.currentText() if side is None else ""
+    def _fill(self, selected: Selected, side: Side | None, kept: str = "") -> None:
+        """Offer what is selected; where only one side changed, its node comes first.
+
+        Args:
+            selected: what is selected.
+            side: the side that changed, ``None`` for both or neither.
+            kept: what was shown and is to stay, where it is still offered.
+        """
         self._subjects = subjects_of(self._project.value, selected, side)
         self.about.blockSignals(True)
         self.about.clear()

@@ -81,7 +81,7 @@ def _paint_words(painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is
     words, kind = facts.pill
     pill = pill_width(words) + 6 if words else 0.0
     pill += _BUBBLE_PX if note.comment else 0.0
-    told = f"{facts.detail} · masked" if note.is_masked else facts.detail
+    told = f"masked · {facts.detail}" if note.is_masked else facts.detail
     name_metrics, detail_metrics = QFontMetricsF(name_font), QFontMetricsF(detail_font)
     name_width = name_metrics.horizontalAdvance(facts.name)
     detail_room = max(0.0, box.width() - min(name_width, box.width() * 0.6) - pill - 10)

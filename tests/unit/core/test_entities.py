@@ -107,7 +107,7 @@ def test_the_key_follows_a_renamed_attribute(world: World) -> None:
         ((), "be would have no attributes"),
         ((AttributeDeclaration("a", "string"), AttributeDeclaration("a", "int32")), "be names a twice"),
         ((AttributeDeclaration("a", "text"),), "a cannot be of type 'text'"),
-        ((AttributeDeclaration("", "string"),), "'' is no path"),
+        ((AttributeDeclaration("", "string"),), "An attribute of be has no path"),
         ((AttributeDeclaration("a..b", "string"),), "'a..b' is no path"),
         ((AttributeDeclaration("a\\b", "string"),), "is no path"),
         ((AttributeDeclaration(" a", "string"),), "' a' is no path"),

@@ -15,7 +15,7 @@ from metl_gui.core.block_lists import Note
 from metl_gui.core.nodes import Side, Version
 from metl_gui.ui.dragging import Dragged, from_mime, to_mime
 from metl_gui.ui.map.folding import NARROW_PX
-from metl_gui.ui.selection import Place, Selected, place_of_version
+from metl_gui.ui.selection import CellRange, Place, Selected, place_of_version
 from metl_gui.ui.trees.drag_picture import drag_picture, drag_words
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.trees.strip import STRIP_PX
@@ -141,6 +141,29 @@ def test_a_filter_leaves_the_choice_as_it_was(sources: TreePanel, window: Window
     sources.filter_now("")
     assert window.selection.current == before
     assert sources.view.chosen() == before.sources
+
+
+def test_cells_that_are_chosen_tint_the_fields_they_lie_between(sources: TreePanel, window: Window) -> None:
+    version, target = orders(window), payment(window)
+    fields = [Place(version.schema_id, version.id, a.id) for a in version.attributes]
+    rows = [Place(target.schema_id, target.id, a.id) for a in target.attributes]
+    cells = CellRange(fields[1], fields[3], rows[0], rows[2])
+    window.selection.choose(Selected(fields[1], rows[0], cells=cells))
+    implied = [sources.view.rows.is_implied(sources.model.index_of(field)) for field in fields[:6]]
+    assert implied == [False, True, True, True, False, False]
+    assert sources.view.chosen() == (fields[1],), "cells imply nodes, they do not choose them"
+
+
+def test_the_asterisk_opens_the_next_level_only(sources: TreePanel, window: Window) -> None:
+    schema = window.project.value.extraction.named("fx.ledger.entry")
+    assert schema is not None
+    index = sources.model.index_of(Place(schema.id))
+    sources.view.collapseAll()
+    sources.view.setCurrentIndex(index.parent())
+    QTest.keyClick(sources.view, Qt.Key.Key_Asterisk)
+    assert sources.view.isExpanded(index)
+    newest = sources.model.index_of(Place(schema.id, schema.version_ids[-1]))
+    assert not sources.view.isExpanded(newest)
 
 
 def drop(panel: TreePanel, data: QMimeData, where: QPoint) -> bool:

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QHelpEvent,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
 )
@@ -39,6 +40,7 @@ from metl_gui.ui.trees.model import TreeModel
 _OPEN_AFTER_MS = 600
 _INDENT_PX = 14
 _EDGE_PX = 22
+_MOST_OPENED = 50
 
 
 class TreeView(QTreeView):
@@ -97,6 +99,16 @@ class TreeView(QTreeView):
         if index.isValid():
             both = QItemSelectionModel.SelectionFlag.ClearAndSelect
             self.selectionModel().select(siblings_of(self._tree, index), both)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open one level at a time with the asterisk: Qt's own way opens and lays out everything below."""
+        if event.key() == Qt.Key.Key_Asterisk:
+            index = self.currentIndex()
+            self.expand(index)
+            for row in range(min(self._tree.rowCount(index), _MOST_OPENED)):
+                self.expand(self._tree.index(row, 0, index))
+        else:
+            super().keyPressEvent(event)
 
     # painting
 

@@ -35,6 +35,8 @@ Area: TypeAlias = tuple[float, float, float, float]
 
 _FINE = 0.25
 """The least size of a bin in units; it tells cells apart, so elements are binned one by one."""
+_SPARSE = 8
+"""Fewer than one in so many bins are added to one by one."""
 _ROUNDING = 1e-6
 _MANY_TILES = 20_000
 _MOST_BINS = 1_500_000
@@ -331,8 +333,11 @@ def _add(found: Density, boxes: _Boxes, xs: Bins, ys: Bins) -> None:
     weighed = [(found.elements, boxes.elements / parts), (found.room, boxes.room / parts)]
     weighed += [(found.waits, boxes.waiting.astype(np.float64))] if boxes.waiting.any() else []
     for grid, weights in weighed:
-        flat = np.bincount(at, weights[box], minlength=grid.size)
-        np.add(grid, flat.reshape(grid.shape), out=grid, casting="same_kind")
+        if len(at) * _SPARSE < grid.size:
+            np.add.at(grid.reshape(-1), at, weights[box].astype(np.float32))
+        else:
+            flat = np.bincount(at, weights[box], minlength=grid.size)
+            np.add(grid, flat.reshape(grid.shape), out=grid, casting="same_kind")
 
 
 def _bins_of(low_x: Ints, high_x: Ints, low_y: Ints, high_y: Ints, width: int) -> tuple[Ints, Ints]:

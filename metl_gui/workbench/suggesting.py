@@ -149,13 +149,19 @@ def suggestions_of(
 def accept_best(workbench: Workbench, found: Suggestions, least: float, door: Door = Door.COMMAND) -> Suggestions:
     """Set the best suggestions scored ``least`` or more, as one undo step; their blocks are unconfirmed.
 
+    What would answer a lost element that waits for review is left to a person.
+
     Raises:
         EditError: the project changed meanwhile so that they cannot be set any more.
     """
-    chosen = [each for each in found.suggestions if each.is_best and each.score >= least]
+    before = workbench.document
+    chosen = [
+        each
+        for each in found.suggestions
+        if each.is_best and each.score >= least and not answers_loss(before, each.key, each.element)
+    ]
     if not chosen:
         return found
-    before = workbench.document
     done = workbench.do(accepting(chosen, f"scored {least:.2f} or more", Status.UNCONFIRMED), door)
     blocks = {each.key for each in chosen}
     confirmed = [key for key in blocks if (block := before.matrix.block(*key)) and block.status is Status.CONFIRMED]
@@ -177,6 +183,15 @@ def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.
     )
     count = f"{len(chosen):,} suggestion{'s' if len(chosen) != 1 else ''}"
     return Several(f"Accept {count} {which}", edits)
+
+
+def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
+    """Tell whether setting an element would settle a loss that somebody must decide on."""
+    block = document.matrix.block(*key)
+    target = document.cdm.version(key[1]).attribute(element.q)
+    return (
+        block is not None and target is not None and any(loss.q_lineage == target.lineage for loss in block.open_losses)
+    )
 
 
 def refusal_of(document: Document, key: BlockKey, element: Element) -> Refusal | None:

@@ -179,7 +179,7 @@ class SuggestionPanel(Surface):
         self.stack.setCurrentIndex(0 if rows else 1)
         self.empty.setText("" if rows else self._why_empty())
         current = self.current
-        is_entity = current is not None and current.entity is not None
+        is_entity = any(row.entity is not None for row in rows)
         self.accept.setText("Restore" if is_refused else "Look at it" if is_entity else "Accept")
         self.accept.setEnabled(current is not None and (can_edit or is_entity))
         self.accept.updateGeometry()

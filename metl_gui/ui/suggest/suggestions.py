@@ -22,7 +22,7 @@ from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.naming import block_words, path_of
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.suggesting import accepting, refusal_of, suggestions_of
+from metl_gui.workbench.suggesting import accepting, answers_loss, refusal_of, suggestions_of
 
 LEAST_OF_ALL = 0.90
 """What "accept all" takes."""
@@ -110,8 +110,10 @@ class Suggestions(QObject):
 
     @property
     def sure(self) -> tuple[Candidate, ...]:
-        """What "accept all" takes."""
-        return tuple(candidate for candidate in self.best if candidate.score >= LEAST_OF_ALL)
+        """What "accept all" takes; what answers a lost element is left to its card."""
+        key, document = self.found.key, self._project.value
+        sure = (candidate for candidate in self.best if candidate.score >= LEAST_OF_ALL)
+        return tuple(c for c in sure if key is not None and not answers_loss(document, key, c.element))
 
     @property
     def of_attribute(self) -> tuple[Candidate, ...]:

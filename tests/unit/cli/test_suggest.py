@@ -99,6 +99,18 @@ def test_accepting_the_best_is_one_unconfirmed_step_that_undo_takes_back(metl: M
         assert workbench.document.matrix.ones == 0
 
 
+def test_a_lost_element_is_not_answered_by_accepting_the_best(metl: Metl, project: Path) -> None:
+    fx = packaged.sample_projects() / "fx"
+    assert metl("map", project, "--csv", fx / "mapping.csv")[0] == 0
+    assert metl("import", project, "--tree", "extraction", fx / "waiting")[0] == 0
+    waiting = metl("review", project, "--list")[1]["items"]
+    lost = {each["to"] for item in waiting for each in item["lost"]}
+    found = metl("suggest", project, "--schema", "fx.payments.orders", "--accept-best", "0.01")[1]
+    assert lost & {each["element"]["to"] for each in found["suggestions"] if each["best"]}
+    after = metl("review", project, "--list")[1]["items"]
+    assert [item["lost"] for item in after] == [item["lost"] for item in waiting]
+
+
 def test_accepting_more_than_there_is_makes_no_state(metl: Metl, project: Path) -> None:
     before = state(project)
     assert metl("suggest", project, "--accept-best", "1.0")[1]["set"] == 0

@@ -134,7 +134,7 @@ def _paint_change(painter: QPainter, letters: Lettering, box: QRectF, change: tu
     added, gone = change
     theme, fonts = look.theme, letters.plain
     words = f"+{added}" if added else "", f"-{gone}" if gone else ""
-    has_words = box.height() >= 2.6 * fonts.height and all(fonts.width(each) + 6 <= box.width() / 2 for each in words)
+    has_words = box.height() >= 3.4 * fonts.height and all(fonts.width(each) + 6 <= box.width() / 2 for each in words)
     if has_words:
         foot = QRectF(box.left() + 3, box.bottom() - fonts.height - 2, box.width() - 6, fonts.height)
         _paint_pill(painter, letters, foot, words[0], (theme.goodbg, theme.good), Stand.LEFT)

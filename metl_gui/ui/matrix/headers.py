@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from metl_gui.core.names import group_of, name_in_group
 from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.camera import level_at
 from metl_gui.ui.matrix.hidden import notch_pen, notches
 from metl_gui.ui.matrix.lettering import Lettering, Stand
@@ -27,6 +28,7 @@ _BAND = 20.0
 _THIN = 18.0
 _GAP = 3.0
 _LEAST_BAND = 3.0
+_CORNER = 4.0
 _LEAST_LETTERS = 6
 _MOST_KEPT = 20_000
 
@@ -89,19 +91,41 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
     bottom = TOP_PX - 4.0
     letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
-    bands = [each for each in strip.coarser(level) if not _says_nothing(each, level)][-3:]
-    if level is Level.VERSION:
-        bands.append(Level.VERSION)
-    elif strip.level is None:
-        bands = [level]
-    heights = [_THIN if each is Level.VERSION else _BAND for each in bands]
-    top = bottom - sum(heights) - _GAP * len(bands) if level is Level.VERSION or strip.level is None else 4.0
-    for each, height in zip(bands, heights, strict=True):
-        _bands(painter, letters, strip, each, QRectF(0, top, strip.pixels, height), theme)
-        top += height + _GAP
+    top = 4.0
+    for each, begin, height in top_bands(strip.axis, strip.level):
+        _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
+        top = begin + height + _GAP
     if level is not Level.VERSION and strip.level is not None:
         _upright_names(letters, strip, level, QRectF(0, top + 2, strip.pixels, bottom - top - 2), theme)
     _paint_notches(painter, strip, (TOP_PX - 16.0, TOP_PX - 1.0), theme, is_top=True)
+
+
+def top_bands(axis: Axis, drawn: Level | None) -> list[tuple[Level, float, float]]:
+    """Return the bands of the columns' header, coarsest first: level, where it begins, how high it is."""
+    level = axis.levels[-1] if drawn is None else drawn
+    coarser = [each for each in reversed(axis.levels) if each > level]
+    bands = [each for each in coarser if not _says_nothing(each, level)][-3:]
+    if level is Level.VERSION:
+        bands.append(Level.VERSION)
+    elif drawn is None:
+        bands = [level]
+    heights = [_THIN if each is Level.VERSION else _BAND for each in bands]
+    stands_below = level is Level.VERSION or drawn is None
+    top = TOP_PX - 4.0 - sum(heights) - _GAP * len(bands) if stands_below else 4.0
+    return [
+        (each, top + sum(heights[:at]) + _GAP * at, height)
+        for at, (each, height) in enumerate(zip(bands, heights, strict=True))
+    ]
+
+
+def level_in_top(axis: Axis, drawn: Level | None, y: float) -> Level | None:
+    """Return the level of the band at a height of the columns' header, what is drawn below the bands."""
+    return next((level for level, top, height in top_bands(axis, drawn) if y < top + height + _GAP), drawn)
+
+
+def level_in_left(drawn: Level | None, x: float) -> Level | None:
+    """Return the level of the band at a place of the rows' header, what is drawn beside it."""
+    return Level.VERSION if drawn is Level.ATTRIBUTE and x < 6 + _BAND + _GAP else drawn
 
 
 def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
@@ -173,14 +197,12 @@ def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, pl
     is_bold = level > Level.VERSION
     is_full = strip.shown_level is Level.ATTRIBUTE
     fonts = letters.bold if is_bold else letters.plain
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
+    boxes = Boxes(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
     shown = strip.items(level, _LEAST_BAND)
     for item, begin, end in shown:
-        painter.setBrush(theme.reviewbg if _waits(strip, level, item) else theme.band)
         box = QRectF(max(begin, -6.0), place.top(), 0, place.height())
         box.setRight(min(end, strip.pixels + 6.0))
-        painter.drawRoundedRect(box, 4, 4)
+        boxes.draw(box, theme.reviewbg if _waits(strip, level, item) else theme.band)
     for item, begin, end in shown:
         margin = 4 if end - begin > 2 * _BAND else 1
         left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
@@ -219,10 +241,8 @@ def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str
     seen = box.intersected(QRectF(box.left(), 0, box.width(), strip.pixels))
     if seen.height() < 4:
         return
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.band)
-    painter.drawRoundedRect(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), 4, 4)
+    boxes = Boxes(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
+    boxes.draw(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), theme.band)
     words = letters.bold.elided(words, seen.height() - 6)
     if len(words) > _LEAST_LETTERS or "…" not in words:
         letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)

@@ -13,13 +13,13 @@ from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.content import Blocks, BlockTile, Content, Mark
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.tinting import Overlay
 
 CORNER = 4.0
-_MOST_ROUNDED = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,15 @@ def paint_cells(painter: QPainter, look: Look) -> frozenset[Sign]:
     blocks = look.content.blocks_within(wide.items, tall.items)
     known = {(tile.x, tile.y): tile for tile in blocks}
     tints = _tints(look, wide.items, tall.items, blocks)
-    _paint_null_frames(painter, look, (wide, tall), known)
+    boxes = Boxes(painter, look.ratio, CORNER, is_vector=look.is_vector)
+    _paint_null_frames(boxes, look, (wide, tall), known)
     signs: set[Sign] = set()
     letters = Lettering(painter, look.ratio, is_vector=look.is_vector, factor=0.82)
     grid: dict[int, list[QLineF]] = {}
     for key, tile in known.items():
         box = _box(wide, tall, *key)
         tint, words = tints.get(key, (None, ""))
-        ground = _paint_frame(painter, look, box, tile, tint)
+        ground = _paint_frame(boxes, look, box, tile, tint)
         grid.setdefault(ground.rgb(), []).extend(_grid(look, box, key))
         if words:
             _paint_label(letters, box, words, look)
@@ -88,43 +89,34 @@ def _box(wide: Edges, tall: Edges, x: int, y: int) -> QRectF:
 
 
 def _paint_null_frames(
-    painter: QPainter, look: Look, edges: tuple[Edges, Edges], known: dict[tuple[int, int], BlockTile]
+    boxes: Boxes, look: Look, edges: tuple[Edges, Edges], known: dict[tuple[int, int], BlockTile]
 ) -> None:
-    """Frame the blocks of which nothing is known; many at once as plain rectangles."""
+    """Frame the blocks of which nothing is known."""
     wide, tall = edges
     theme = look.theme
-    boxes = [
-        _box(wide, tall, x, y).adjusted(0.5, 0.5, -0.5, -0.5)
-        for y in tall.items
-        for x in wide.items
-        if (x, y) not in known
-    ]
-    painter.setPen(QPen(theme.line, 1.0))
-    painter.setBrush(mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0))
-    if len(boxes) > _MOST_ROUNDED:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.drawRects(boxes)
-        return
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    for box in boxes:
-        painter.drawRoundedRect(box, CORNER, CORNER)
+    ground = _null_ground(look)
+    for y in tall.items:
+        for x in wide.items:
+            if (x, y) not in known:
+                boxes.draw(_box(wide, tall, x, y), ground, theme.line, 1.0)
 
 
-def _paint_frame(painter: QPainter, look: Look, box: QRectF, tile: BlockTile, tint: QColor | None) -> QColor:
+def _null_ground(look: Look) -> QColor:
+    return mixed(look.theme.bg, look.theme.panel, 0.5 if look.theme.dark else 0.0)
+
+
+def _paint_frame(boxes: Boxes, look: Look, box: QRectF, tile: BlockTile, tint: QColor | None) -> QColor:
     """Frame a block and return the colour of its ground."""
     theme = look.theme
-    pen, brush = QPen(theme.line, 1.0), mixed(theme.bg, theme.panel, 0.5 if theme.dark else 0.0)
+    outline, width, ground = theme.line, 1.0, _null_ground(look)
     if tile.status is Status.NEEDS_REVIEW:
-        colour, width = theme.review_outline
-        pen, brush = QPen(colour, width), theme.reviewbg
+        outline, width = theme.review_outline
+        ground = theme.reviewbg
     elif tile.elements:
-        brush = mixed(theme.panel, theme.accentbg, 0.55)
-    brush = brush if tint is None else tint
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(pen)
-    painter.setBrush(brush)
-    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
-    return brush
+        ground = mixed(theme.panel, theme.accentbg, 0.55)
+    ground = ground if tint is None else tint
+    boxes.draw(box, ground, outline, width)
+    return ground
 
 
 def _tints(look: Look, xs: range, ys: range, blocks: Blocks) -> dict[tuple[int, int], tuple[QColor, str]]:
@@ -169,7 +161,7 @@ def _grid(look: Look, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
     if not wide or not tall:
         return []
     sight = QRectF(-1, -1, look.size[0] + 2, look.size[1] + 2)
-    seen = box.adjusted(2, 2, -2, -2).intersected(sight)
+    seen = box.adjusted(3, 3, -4, -4).intersected(sight)
     step_x, step_y = box.width() / wide, box.height() / tall
     xs = (round(box.left() + at * step_x) for at in range(1, wide))
     ys = (round(box.top() + at * step_y) for at in range(1, tall))

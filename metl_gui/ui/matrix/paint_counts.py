@@ -16,7 +16,7 @@ from metl_gui.ui.matrix.changes import paint_changes
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.lettering import Lettering
 from metl_gui.ui.matrix.look import Look, Sign
-from metl_gui.ui.matrix.pixels import Bytes, Colours, PixelLine, palette, picture, plates, table_of
+from metl_gui.ui.matrix.pixels import Bytes, Colours, PixelLine, coloured, palette, plates, table_of
 from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.theme import Theme
 
@@ -52,6 +52,7 @@ def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> f
     """Paint the tiles of a pair of levels and return the signs that were used."""
     columns, rows = lines_of(look, levels)
     if not len(columns.items) or not len(rows.items):
+        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
         return frozenset()
     laid = _laid(look, levels, columns, rows)
     colours = _colours.of(look)
@@ -224,7 +225,6 @@ def paint_raster(painter: QPainter, look: Look) -> frozenset[Sign]:
     image, waits = density(content, box, (c.scale_x, c.scale_y), look.theme)
     painter.save()
     painter.setClipRect(place)
-    painter.fillRect(place, zero_of(look.theme))
     spread = QRectF(*c.on_screen(image.left, image.top), 0, 0)
     spread.setBottomRight(QPointF(*c.on_screen(image.right, image.bottom)))
     painter.drawImage(spread, image.picture)
@@ -258,7 +258,7 @@ def density(
     steps = np.zeros(len(elements), np.uint8)
     steps[held] = 1 + np.minimum(share * _RAMP, _RAMP - 1).astype(np.uint8)
     steps[waits] = _RAMP + 1
-    image = picture(np.take(_ramp(theme), steps, mode="clip").reshape(found.elements.shape), 1.0)
+    image = coloured(steps.reshape(found.elements.shape), _ramp(theme))
     return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
 
 

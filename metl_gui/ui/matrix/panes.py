@@ -108,6 +108,20 @@ class Panes:
         has_room = frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
         self.map.setVisible(not is_all_in_sight and has_room)
 
+    def paint_ground(self, painter: QPainter, area: QRectF) -> None:
+        """Fill everything but the plane, whose picture covers all of its pane."""
+        plane = self.plane.box()
+        parts = [area]
+        if self.sight.content is not None and not plane.isEmpty():
+            parts = [
+                QRectF(area.left(), area.top(), area.width(), plane.top() - area.top()),
+                QRectF(area.left(), plane.top(), plane.left() - area.left(), plane.height()),
+                QRectF(plane.right(), plane.top(), area.right() - plane.right(), plane.height()),
+                QRectF(area.left(), plane.bottom(), area.width(), area.bottom() - plane.bottom()),
+            ]
+        for part in parts:
+            painter.fillRect(part.intersected(area), themes.current().panel)
+
     def repaint(self) -> None:
         """Ask for paint of everything that depends on the sight."""
         for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):

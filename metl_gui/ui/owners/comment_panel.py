@@ -7,7 +7,6 @@ from datetime import datetime
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.nodes import Side
 from metl_gui.errors import UserError
+from metl_gui.ui.choice import Choice
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.owners.comment_subjects import subjects_of
 from metl_gui.ui.pill import KeyButton
@@ -43,9 +43,9 @@ class CommentPanel(Surface):
         self._project, self._selection = project, selection
         self._last = Selected()
         self._subjects: tuple[tuple[str, Subject], ...] = ()
-        self.about = QComboBox()
+        self.about = Choice()
         self.about.setAccessibleName("What the comments are about")
-        self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.about.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.text = CommentText()
         self.text.setPlaceholderText("Write a comment…")
         self.text.setAccessibleName("New comment")

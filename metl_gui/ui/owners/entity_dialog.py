@@ -6,7 +6,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QHBoxLayout,
     QHeaderView,
@@ -23,9 +22,11 @@ from metl_gui.core.draft import Edit
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
 from metl_gui.errors import EditError
 from metl_gui.ui import theme as themes
+from metl_gui.ui.choice import Choice
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable, RequiredDelegate, TypeDelegate
+from metl_gui.ui.owners.entity_cells import CellDelegate, RequiredDelegate, TypeDelegate
+from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.preview_pane import PreviewPane
 from metl_gui.ui.pill import KeyButton
 from metl_gui.workbench.effects import EditOutcome
@@ -57,7 +58,7 @@ class EntityDialog(QDialog):
         self._entity = entity
         self._wants_done = False
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.chooser = QComboBox()
+        self.chooser = Choice()
         self.chooser.setAccessibleName("Entity")
         self.chooser.setMinimumWidth(themes.px(220))
         self.name = QLineEdit()
@@ -282,6 +283,7 @@ def _table_view(table: EntityTable) -> QTableView:
     view = QTableView()
     view.setAccessibleName("Attributes of the entity")
     view.setModel(table)
+    view.setItemDelegate(CellDelegate(view))
     view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
     view.setItemDelegateForColumn(REQUIRED, RequiredDelegate(view))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

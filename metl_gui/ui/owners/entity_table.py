@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPen
-from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont
 
 from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.type_names import CHOICES, read_type, type_name
-from metl_gui.ui import theme as themes
-from metl_gui.ui.row_background import paint_row_background
+from metl_gui.core.type_names import read_type, type_name
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 PATH, TYPE, REQUIRED, DOC = range(4)
@@ -162,50 +159,3 @@ class EntityTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return "optional" if attribute.optional else "required"
         return None
-
-
-class TypeDelegate(QStyledItemDelegate):
-    """Offers the types, and takes any that is written."""
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """Make the list of types."""
-        box = QComboBox(parent)
-        box.setEditable(True)
-        box.addItems(CHOICES)
-        box.setAccessibleName("Type")
-        return box
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Choose the type of the cell."""
-        if isinstance(editor, QComboBox):
-            editor.setCurrentText(str(index.data(Qt.ItemDataRole.EditRole)))
-            line = editor.lineEdit()
-            if line is not None:
-                line.selectAll()
-
-    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
-        """Take what was chosen or written."""
-        if isinstance(editor, QComboBox):
-            model.setData(index, editor.currentText(), int(Qt.ItemDataRole.EditRole))
-
-
-class RequiredDelegate(QStyledItemDelegate):
-    """Paints the check box in colours that stand out in every theme; the style takes its clicks and keys."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint ground, box and tick."""
-        theme = themes.current()
-        paint_row_background(painter, option)
-        size = 14.0 * themes.scale()
-        box = QRectF(option.rect.left() + themes.px(10), option.rect.center().y() - size / 2 + 1, size, size)
-        is_required = index.data(Qt.ItemDataRole.CheckStateRole) == _CHECKED
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.accent if is_required else theme.dim, 1.4))
-        painter.setBrush(theme.accent if is_required else theme.panel)
-        painter.drawRoundedRect(box, 3, 3)
-        if is_required:
-            painter.setPen(QPen(theme.panel, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            points = ((0.24, 0.52), (0.43, 0.72), (0.77, 0.30))
-            painter.drawPolyline([box.topLeft() + QPointF(x * size, y * size) for x, y in points])
-        painter.restore()

@@ -13,6 +13,7 @@ from PySide6.QtCore import QModelIndex, QObject
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.ui.head_bar import PAGES
+from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.places import PlanePlace
 from metl_gui.ui.selection import Place, Selected, still_there
 
@@ -33,6 +34,7 @@ def visit_of(window: Window) -> dict[str, Any]:
     return {
         "page": window.stack.currentIndex(),
         "place": place.as_json() if place is not None else None,
+        "order": window.map.planes.arrangement.order.value,
         "selected": [_written(selected.source), _written(selected.target)],
         "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
     }
@@ -45,6 +47,9 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
         found = trees.get(panel.side.value) if isinstance(trees, dict) else None
         if isinstance(found, dict):
             _restore_tree(panel, found)
+    order = seen.get("order")
+    if order in list(Order) and order != window.map.planes.arrangement.order:
+        window.map.planes.order(Order(order))
     place = PlanePlace.of_json(seen.get("place"))
     if place is not None:
         window.map.matrix.go_to_place(place)

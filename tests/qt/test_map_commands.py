@@ -371,3 +371,21 @@ def test_the_status_bar_counts_the_tile_under_the_pointer(window: Window) -> Non
     QTest.mouseMove(matrix.viewport(), at)
     assert " mapped" in window.status.place.text()
     assert " unmapped" in window.status.place.text()
+
+
+def test_a_project_opens_again_at_its_place_in_its_order(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    window.actions_table["order_name"].trigger()
+    block = blocks(window)[0]
+    at_cell(window, block.key, block.elements[0])
+    camera = window.map.matrix.camera
+    window.close()
+    again = make_window()
+    again.show_project(Workbench.open(sample.project))
+    assert again.map.planes.arrangement.order is Order.NAME
+    assert again.map.matrix.camera.scale_x == camera.scale_x
+    assert again.map.matrix.camera.left == pytest.approx(camera.left)
+    assert again.selection.current.element == block.elements[0]

@@ -21,6 +21,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.dragging import Dragged, to_mime
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, level_at
+from metl_gui.ui.matrix.headers import top_bands
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Place, Selected, place_of_version
@@ -294,6 +295,24 @@ def test_a_click_on_a_header_selects_and_never_edits(window: Window, matrix: Mat
     assert chosen is not None
     assert (chosen.version, chosen.attribute) == (block.version, None)
     assert window.project.value.state == state
+
+
+def test_each_band_of_the_header_selects_its_own_level_where_versions_are_drawn(
+    window: Window, matrix: MatrixView
+) -> None:
+    block = blocks(window)[0]
+    matrix.look(Camera(scale_x=8.0, scale_y=8.0).held(matrix.frame))
+    content = matrix.content
+    assert content is not None
+    assert matrix.hits is not None
+    assert matrix.hits.level(Side.EXTRACTION) is Level.VERSION
+    select(window, block.key, block.elements[0])
+    at = matrix.centre_of(block.elements[0]).x()
+    for level, top, height in top_bands(content.columns, Level.VERSION):
+        QTest.mouseClick(matrix.viewport(), LEFT, NONE, QPoint(round(at), round(top + height / 2)))
+        chosen = window.selection.current.source
+        assert chosen is not None
+        assert (chosen.version is None) == (level is not Level.VERSION)
 
 
 def test_a_click_on_the_frame_of_a_block_selects_its_versions(window: Window, matrix: MatrixView) -> None:

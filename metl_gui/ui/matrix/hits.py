@@ -9,14 +9,12 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content, axis_of
+from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, level_in_left, level_in_top
 from metl_gui.ui.matrix.overlay import span_of
 from metl_gui.ui.selection import Place, Selected
 
 FRAME_PX = 6.0
 """How near to a block a point between cells belongs to its frame."""
-
-LEFT_BAND_PX, TOP_VERSION_PX, TOP_SCHEMA_PX = 136.0, 91.0, 112.0
-"""How deep in the headers, from the plane, the bands of versions and schemas begin where cells are drawn."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, in units of the plane."""
@@ -81,12 +79,12 @@ class Hits:
 
     def node_at(self, side: Side, along: float, depth: float | None = None) -> Place | None:
         """Return the node at a pixel of an axis: of what is drawn or, so deep in the header, of the band there."""
-        level = self.level(side)
-        if depth is not None and level is not None:
-            level = level_under(side, level, depth)
+        level, axis = self.level(side), axis_of(self.content, side)
+        if depth is not None:
+            is_top = side is Side.EXTRACTION
+            level = level_in_top(axis, level, TOP_PX - depth) if is_top else level_in_left(level, LEFT_PX - depth)
         if level is None or level > Level.SCHEMA:
             level = Level.SCHEMA
-        axis = axis_of(self.content, side)
         at = axis.spans(level).at(self._place(side, along))
         return None if at is None else node_of(axis, level, at)
 
@@ -115,16 +113,6 @@ class Hits:
         wide = wide or (self.camera.left, self.camera.left + 1)
         tall = tall or (self.camera.top, self.camera.top + 1)
         return wide[0], tall[0], wide[1], tall[1]
-
-
-def level_under(side: Side, drawn: Level, depth: float) -> Level:
-    """Return the level of the band that lies so many pixels deep in a header, counted from the plane."""
-    if side is Side.CDM:
-        return Level.VERSION if drawn is Level.ATTRIBUTE and depth > LEFT_BAND_PX else drawn
-    if drawn is Level.ATTRIBUTE:
-        deep = ((TOP_SCHEMA_PX, Level.SCHEMA), (TOP_VERSION_PX, Level.VERSION))
-        return next((level for least, level in deep if depth > least), drawn)
-    return drawn
 
 
 def node_of(axis: Axis, level: Level, item: int) -> Place:

@@ -27,7 +27,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.dropping import Drops
@@ -40,7 +39,7 @@ from metl_gui.ui.matrix.overlay import Pointer
 from metl_gui.ui.matrix.paint_comments import Commented
 from metl_gui.ui.matrix.panes import Panes, Sight
 from metl_gui.ui.matrix.places import PlanePlace, Trail, camera_of, place_of
-from metl_gui.ui.matrix.steps import drilled
+from metl_gui.ui.matrix.steps import drilled, raised
 from metl_gui.ui.matrix.tiles import TileCache
 from metl_gui.ui.matrix.trial import Trial
 from metl_gui.ui.selection import CellRange, Selected
@@ -79,6 +78,7 @@ class MatrixView(pg.GraphicsView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         pg.GraphicsView.__init__(self, parent, background=None)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # the panes cover all of it
         self.sight = Sight()
         self.panes = Panes(self.scene(), self.sight)
         self.hand = Hand(self)
@@ -180,8 +180,8 @@ class MatrixView(pg.GraphicsView):
         self.viewport().update()
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Fill with the panel's colour."""
-        painter.fillRect(rect, themes.current().panel)
+        """Fill what the plane's picture leaves with the panel's colour."""
+        self.panes.paint_ground(painter, QRectF(rect))
 
     # where one looks
 
@@ -217,6 +217,14 @@ class MatrixView(pg.GraphicsView):
         camera = drilled(self.hits, self.frame, self.selected) if self.hits is not None else None
         if camera is not None:
             self.jump(camera)
+
+    def go_up(self) -> None:
+        """Look at what holds the selection, a level coarser."""
+        if self.hits is not None:
+            camera, lifted = raised(self.hits, self.frame, self.selected)
+            self.picked.emit(lifted)
+            self.jump(camera)
+            self.announce(lifted)
 
     def zoom(self, factor: float) -> None:
         """Zoom both axes about the middle."""

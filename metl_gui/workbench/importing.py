@@ -32,6 +32,10 @@ from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
 
+_MANY_ADDED = 50
+"""After so many new versions, what was added is put into the columns, which are quicker to show."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddedVersion(Written):
     """A version that the project did not have.
@@ -149,6 +153,8 @@ def add_reading(
             _add(workbench, side, declaration, group, tally)
         except EditError as error:
             tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
+    if len(tally.added) > _MANY_ADDED:
+        workbench.merge_overlay()
     if total:
         watch.step("Done", total, total)
     return ImportResult(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.nodes import Side
@@ -18,6 +19,8 @@ from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _AT_ONCE = 100_000
 """So many elements are arranged between two events; more of them are a job."""
+_PLAIN_AT_ONCE = 1_000_000
+"""The same where everything is shown in tree order."""
 
 
 class Planes(QObject):
@@ -42,6 +45,8 @@ class Planes(QObject):
         self.shown: Content | None = None
         self.arrangement = Arrangement()
         self.shows_everything = False
+        self._asked: object = None
+        self._edited_since: set[BlockKey] = set()
 
     @property
     def hides(self) -> bool:
@@ -53,10 +58,10 @@ class Planes(QObject):
         self.arrangement = Arrangement()
         self.shows_everything = False
         if prepared is not None and prepared.document is document:
-            self._document = document
+            self._document, self._asked = document, None
             self._take((prepared, prepared))
         else:
-            self._arrange(document)
+            self._arrange(document, waits=True)
 
     def follow(self, changed: Changed) -> None:
         """Show what an edit left."""
@@ -68,6 +73,7 @@ class Planes(QObject):
             self._arrange(changed.after)
             return
         self._document = changed.after
+        self._edited_since.update(keys)
         self.whole = content_after(whole, changed.after, keys)
         self.shown = self.whole if shown is whole else content_after(shown, changed.after, keys)
         self.edited.emit()
@@ -121,8 +127,11 @@ class Planes(QObject):
         self.arrangement = arrangement
         self._arrange(self._document)
 
-    def _arrange(self, document: Document) -> None:
+    def _arrange(self, document: Document, waits: bool = False) -> None:
+        """Lay out another document, or the same in another way; what is edited meanwhile is added when it is done."""
         self._document = document
+        self._edited_since = set()
+        self._asked = mine = object()
         now = self.arrangement
         plain = Arrangement(order=now.order)
         asked = now if self.hides else plain
@@ -133,15 +142,20 @@ class Planes(QObject):
             whole = before if is_known and before is not None else arranged(document, plain, watch)
             return whole, arranged(document, asked, watch) if asked.hides else whole
 
-        if self._jobs is None or document.matrix.ones < _AT_ONCE or asked.is_plain:
+        if self._jobs is None or waits or document.matrix.ones < (_PLAIN_AT_ONCE if asked.is_plain else _AT_ONCE):
             self._take(work(UNWATCHED))
             return
 
         def done(outcome: Outcome[tuple[Content, Content]]) -> None:
-            if outcome.value is not None and self._document is document and self.arrangement is now:
-                self._take(outcome.value)
+            if outcome.value is not None and self._asked is mine:
+                whole = self._followed(outcome.value[0])
+                self._take((whole, whole if outcome.value[1] is outcome.value[0] else self._followed(outcome.value[1])))
 
         self._jobs.start("Arranging the matrix", work, done)
+
+    def _followed(self, content: Content) -> Content:
+        """Lay out what was edited since the content was asked for."""
+        return content_after(content, self._document, self._edited_since)
 
     def _take(self, planes: tuple[Content, Content]) -> None:
         self.whole, self.shown = planes

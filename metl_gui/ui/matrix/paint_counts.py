@@ -16,6 +16,7 @@ from metl_gui.ui.matrix.changes import paint_changes
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.lettering import Lettering
 from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.pane import fill_around
 from metl_gui.ui.matrix.pixels import Bytes, Colours, PixelLine, coloured, palette, plates, table_of
 from metl_gui.ui.matrix.pyramid import Tiles
 from metl_gui.ui.theme import Theme
@@ -58,6 +59,7 @@ def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> f
     colours = _colours.of(look)
     numbers = _numbers(laid, columns, rows, len(colours.tiles))
     if look.is_vector:
+        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
         _paint_boxes(painter, columns, rows, numbers, colours.tiles, look.ratio)
     else:
         radius = round(_CORNER_PX * look.ratio)
@@ -218,9 +220,12 @@ def paint_raster(painter: QPainter, look: Look) -> frozenset[Sign]:
     left, top, right, bottom = look.box
     right, bottom = min(right, content.columns.length), min(bottom, content.rows.length)
     box = max(left, 0.0), max(top, 0.0), right, bottom
+    sight = QRectF(0, 0, *look.size)
     if box[0] >= right or box[1] >= bottom:
+        painter.fillRect(sight, look.theme.panel)
         return frozenset()
     place = QRectF(*c.on_screen(box[0], box[1]), (right - box[0]) * c.scale_x, (bottom - box[1]) * c.scale_y)
+    fill_around(painter, sight, place.adjusted(1, 1, -1, -1), look.theme.panel)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
     image, waits = density(content, box, (c.scale_x, c.scale_y), look.theme)
     painter.save()

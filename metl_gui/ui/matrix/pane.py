@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 
@@ -42,3 +42,18 @@ class Pane(QGraphicsItem):
         """Paint through the function."""
         if not self._size.isEmpty():
             self._paint_into(painter, self._size)
+
+
+def fill_around(painter: QPainter, area: QRectF, inner: QRectF, colour: QColor) -> None:
+    """Fill an area but for a part of it that is painted anyway."""
+    inner = inner.intersected(area)
+    if inner.isEmpty():
+        painter.fillRect(area, colour)
+        return
+    for part in (
+        QRectF(area.left(), area.top(), area.width(), inner.top() - area.top()),
+        QRectF(area.left(), inner.top(), inner.left() - area.left(), inner.height()),
+        QRectF(inner.right(), inner.top(), area.right() - inner.right(), inner.height()),
+        QRectF(area.left(), inner.bottom(), area.width(), area.bottom() - inner.bottom()),
+    ):
+        painter.fillRect(part, colour)

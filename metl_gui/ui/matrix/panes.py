@@ -25,7 +25,7 @@ from metl_gui.ui.matrix.overview import Overview
 from metl_gui.ui.matrix.paint_comments import Commented, paint_comments
 from metl_gui.ui.matrix.paint_ghosts import paint_ghosts
 from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
-from metl_gui.ui.matrix.pane import Pane
+from metl_gui.ui.matrix.pane import Pane, fill_around
 from metl_gui.ui.matrix.tiles import TileCache
 from metl_gui.ui.matrix.tinting import Tinting
 from metl_gui.ui.matrix.trial import Trial
@@ -110,17 +110,8 @@ class Panes:
 
     def paint_ground(self, painter: QPainter, area: QRectF) -> None:
         """Fill everything but the plane, whose picture covers all of its pane."""
-        plane = self.plane.box()
-        parts = [area]
-        if self.sight.content is not None and not plane.isEmpty():
-            parts = [
-                QRectF(area.left(), area.top(), area.width(), plane.top() - area.top()),
-                QRectF(area.left(), plane.top(), plane.left() - area.left(), plane.height()),
-                QRectF(plane.right(), plane.top(), area.right() - plane.right(), plane.height()),
-                QRectF(area.left(), plane.bottom(), area.width(), area.bottom() - plane.bottom()),
-            ]
-        for part in parts:
-            painter.fillRect(part.intersected(area), themes.current().panel)
+        plane = self.plane.box() if self.sight.content is not None else QRectF()
+        fill_around(painter, area, plane, themes.current().panel)
 
     def repaint(self) -> None:
         """Ask for paint of everything that depends on the sight."""

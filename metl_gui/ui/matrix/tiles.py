@@ -73,14 +73,15 @@ class TileCache:
 
 
 def paint_plane(painter: QPainter, look: Look) -> frozenset[Sign]:
-    """Paint the plane at the levels that the scales allow, and return the signs that were used."""
+    """Paint the plane at the levels that the scales allow, and return the signs that were used.
+
+    What stood in the picture before is painted over everywhere.
+    """
     level_x, level_y = look.levels
-    is_tiles = None not in (level_x, level_y) and (level_x, level_y) != (Level.ATTRIBUTE, Level.ATTRIBUTE)
-    if look.pixels is None or not is_tiles:
-        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
     if level_x is None or level_y is None:
         signs = paint_raster(painter, look)
-    elif not is_tiles:
+    elif level_x is Level.ATTRIBUTE and level_y is Level.ATTRIBUTE:
+        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
         signs = paint_cells(painter, look)
     else:
         signs = paint_tiles(painter, look, (level_x, level_y))

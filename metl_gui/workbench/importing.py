@@ -31,7 +31,6 @@ from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
-
 _MANY_ADDED = 50
 """After so many new versions, what was added is put into the columns, which are quicker to show."""
 

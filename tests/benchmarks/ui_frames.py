@@ -26,7 +26,6 @@ from metl_gui.ui.matrix.camera import MARGIN_PX
 from metl_gui.ui.matrix.content import Content, content_of
 from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX
 from metl_gui.ui.matrix.memory import plane_memory
-from metl_gui.ui.matrix.memory import plane_memory
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, place_of_version
 from tests.benchmarks.sizes import DESIGN, STRETCH, build
@@ -142,15 +141,14 @@ def _plane(view: MatrixView) -> QRectF:
     return plane.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
 
 
-def _memory(document: Document, content: Content, held: int) -> dict[str, float]:
-    """Measure bytes: of the matrix with its indexes and of the pyramid by element, of the trees by attribute."""
-    ones, parts = document.matrix.ones, plane_memory(content)
+def _memory(content: Content, held: int) -> dict[str, float]:
+    """Measure bytes after the path was replayed: matrix and pyramid by element, trees with both axes by attribute."""
+    parts, document = plane_memory(content), content.document
     attributes = len(document.extraction.base.id) + len(document.cdm.base.id)
     return {
-        "matrix with indexes": (parts["matrix"] + parts["index"]) / ones,
-        "trees": (held - document.matrix.base.size_bytes) / attributes,
-        "pyramid": parts["pyramid"] / ones,
-        "axes": parts["axes"] / ones,
+        "matrix with indexes": (parts["matrix"] + parts["index"]) / document.matrix.ones,
+        "trees": (held - parts["matrix"] + parts["axes"]) / attributes,
+        "pyramid": parts["pyramid"] / document.matrix.ones,
     }
 
 

@@ -229,3 +229,21 @@ def test_an_element_on_a_hidden_attribute_asks_for_another_arrangement() -> None
     assert needs_arranging(content, after, [key])
     assert not needs_arranging(content_of(document), after, [key])
     assert not needs_arranging(arranged(after, content.arrangement), after, [key])
+
+
+@pytest.mark.parametrize("document", [Document(), some_document(1)], ids=["empty", "filled"])
+def test_a_plane_of_which_nothing_is_shown_answers_every_question(document: Document) -> None:
+    nothing = passing(document, Side.EXTRACTION, set())
+    content = arranged(document, Arrangement(columns=nothing, is_relevant_only=True))
+    count = len(document.extraction.schemas())
+    assert [run.schemas for run in content.columns.hidden_within(-1, 9)] == ([count] if count else [])
+    assert content.columns.length == (0.5 if count else 0.0)
+    assert len(content.columns.runs) == 0
+    assert list(content.elements_within(range(9), range(9))) == []
+    assert content.columns.spans(Level.ATTRIBUTE).within(0.0, 9.0) == range(0)
+    assert content.columns.spans(Level.SCHEMA).at(0.2) is None
+    for level in Level:
+        assert list(content.counts(level, level).within(range(9), range(9))) == []
+    assert content.density((0.0, 0.0, 1.0, 1.0), (0.5, 0.5)).elements.sum() == 0
+    assert content.waits_in(Side.EXTRACTION, range(9)) == frozenset()
+    assert content.columns.position_of(1, 1) is None

@@ -349,6 +349,23 @@ def test_a_field_dropped_from_a_tree_on_a_row_is_mapped(editor: BlockPanel, wind
     assert ("settled", "channel") in elements(window, editor.key)
 
 
+def test_a_filter_counts_what_it_finds_and_a_stub_leads_out_of_it(editor: BlockPanel) -> None:
+    left, right = editor.lists.left, editor.lists.right
+    QTest.keyClicks(editor.filter, "payer")
+    assert editor.found.text() == "1 of 10, 1 of 9"
+    editor.filter.clear()
+    QTest.keyClicks(editor.filter, "currency int64")
+    assert editor.found.text() == "Nothing found"
+    editor.filter.clear()
+    QTest.keyClicks(editor.filter, "int64")
+    assert [row.attribute.path for row in left.rows.rows] == ["id"]
+    (stub,) = editor.lists.canvas.runs()[1]
+    assert (stub.is_left, stub.direction) == (True, 0), "its partner is an integer, which the filter hides"
+    QTest.mouseClick(editor.lists.canvas, LEFT, pos=QPoint(20, round(stub.y)))
+    assert editor.filter.text() == ""
+    assert len(right.rows.rows) == 9
+
+
 def test_the_list_models_keep_qts_rules_when_blocks_and_filters_change(editor: BlockPanel, window: Window) -> None:
     testers = [
         QAbstractItemModelTester(view.rows, QAbstractItemModelTester.FailureReportingMode.Fatal)

@@ -73,6 +73,7 @@ class BlockPanel(Surface):
         self.filter.textChanged.connect(self._arrange)
         self.filter.returnPressed.connect(self.take_focus)
         self.lists.menu_wanted.connect(self._show_menu)
+        self.lists.everything_wanted.connect(self.filter.clear)
         self.order.currentIndexChanged.connect(self._arrange)
         self.tools.stepped.connect(self.step)
         self.tools.versions.toggled.connect(self._show_view)
@@ -149,6 +150,8 @@ class BlockPanel(Surface):
         self.order.setAccessibleName("Order of the attributes")
         for order in ListOrder:
             self.order.addItem(order.value.capitalize(), order)
+        self.found = QLabel()
+        self.found.setProperty("kind", "small")
         self.note = Elided(kind="small")
         self.confirm = KeyButton("Confirm", kind="primary")
         empty = QLabel("Select a schema and an entity, or a cell or tile of the matrix, to see their block.")
@@ -161,6 +164,7 @@ class BlockPanel(Surface):
         bar.setSpacing(8)
         bar.addWidget(self.filter, 2)
         bar.addWidget(self.order)
+        bar.addWidget(self.found)
         bar.addWidget(self.note, 3)
         bar.addWidget(self.confirm)
         self._stack = QStackedWidget()
@@ -204,6 +208,7 @@ class BlockPanel(Surface):
         said = self._project.comments().of_block(key)
         self.note.setText(note_words(block, _is_newest(document, key), said[-1].text if said else ""))
         self._offer(block)
+        self._count()
         self._show_view()
 
     def _links(self, lists: BlockLists, block: Block | None) -> tuple[Link, ...]:
@@ -236,7 +241,7 @@ class BlockPanel(Surface):
         shows_versions = self.tools.versions.isChecked()
         says_something = bool(self.note.text()) or not self.confirm.isHidden()
         self._bar.setVisible(self.key is not None and (says_something or not shows_versions))
-        for only_lists in (self.filter, self.order):
+        for only_lists in (self.filter, self.order, self.found):
             only_lists.setVisible(not shows_versions)
         if self.key is None:
             self._stack.setCurrentIndex(_EMPTY)
@@ -253,6 +258,13 @@ class BlockPanel(Surface):
     def _arrange(self) -> None:
         order = self.order.currentData()
         self.lists.arrange(ListOrder(order), self.filter.text())
+        self._count()
+
+    def _count(self) -> None:
+        """Say how much the filter lets through."""
+        (left, right), lists = self.lists.shown, self.lists.lists
+        words = f"{left} of {len(lists.left)}, {right} of {len(lists.right)}" if left or right else "Nothing found"
+        self.found.setText(words if self.filter.text().strip() else "")
 
     # what is wished for
 

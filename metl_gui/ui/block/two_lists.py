@@ -26,6 +26,7 @@ class TwoLists(QWidget):
         clear_wanted: an ``Element`` that is set.
         dropped: (``Side``, attribute id, ``Dragged``) of fields of the other tree dropped on a row.
         menu_wanted: (``Side``, position on the screen) for a menu of the current row.
+        everything_wanted: a row is asked for that the filter hides.
     """
 
     picked = Signal(object)
@@ -33,6 +34,7 @@ class TwoLists(QWidget):
     clear_wanted = Signal(object)
     dropped = Signal(object)
     menu_wanted = Signal(object)
+    everything_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +71,11 @@ class TwoLists(QWidget):
         """List the rows that a text finds, in an order."""
         self._order, self._text = order, text
         self._fill()
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """How many rows of either list the filter lets through."""
+        return len(self.left.rows.rows), len(self.right.rows.rows)
 
     def choose(self, left: int | None, right: int | None) -> None:
         """Put the cursors on the selected attributes, one on each side."""
@@ -294,6 +301,8 @@ class TwoLists(QWidget):
     def _follow(self, stub: Stub) -> None:
         element = stub.link.element
         view, id_ = (self.right, element.q) if stub.is_left else (self.left, element.p)
+        if id_ not in view.rows.place:
+            self.everything_wanted.emit()
         view.scrollTo(view.rows.index_of(id_), view.ScrollHint.PositionAtCenter)
 
     def _dropped(self, drop: tuple[int, object]) -> None:

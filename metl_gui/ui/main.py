@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes.util
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,8 @@ def run(project: Path | None, source: str = "") -> int:
     if not window.isMaximized():
         window.resize(window.size().boundedTo(window.screen().availableSize()))
     window.show()
+    gc.freeze()  # the program and a project stay: to look for garbage among them again and again costs frames
+    window.project.opened.connect(lambda _workbench: gc.freeze())
     if project is not None:
         open_path(window, project, source)
     else:

@@ -24,7 +24,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.camera import MARGIN_PX
 from metl_gui.ui.matrix.content import Content, content_of
-from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX
+from metl_gui.ui.matrix.headers import left_px, top_px
 from metl_gui.ui.matrix.memory import plane_memory
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, place_of_version
@@ -137,7 +137,7 @@ def _first_picture(document: Document, width: int, height: int) -> tuple[MatrixV
 
 def _plane(view: MatrixView) -> QRectF:
     frame = view.frame
-    plane = QRectF(LEFT_PX, TOP_PX, frame.width, frame.height)
+    plane = QRectF(left_px(), top_px(), frame.width, frame.height)
     return plane.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
 
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from metl_gui.core.names import group_of, name_in_group
+from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.camera import level_at
@@ -22,15 +23,33 @@ from metl_gui.ui.matrix.hidden import notch_pen, notches
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.theme import Theme
 
-TOP_PX = 138
-LEFT_PX = 164
-_BAND = 20.0
-_THIN = 18.0
+_TOP_PX = 138
+_LEFT_PX = 164
+_BAND_PX = 20
+_THIN_PX = 18
 _GAP = 3.0
 _LEAST_BAND = 3.0
 _CORNER = 4.0
 _LEAST_LETTERS = 6
 _MOST_KEPT = 20_000
+
+
+def top_px() -> float:
+    """Height of the columns' header at the current scale."""
+    return float(themes.px(_TOP_PX))
+
+
+def left_px() -> float:
+    """Width of the rows' header at the current scale."""
+    return float(themes.px(_LEFT_PX))
+
+
+def _band_px() -> float:
+    return float(themes.px(_BAND_PX))
+
+
+def _thin_px() -> float:
+    return float(themes.px(_THIN_PX))
 
 
 @dataclass(frozen=True)
@@ -87,8 +106,8 @@ class Strip:
 
 
 def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the columns into a box of ``pixels`` by ``TOP_PX``."""
-    bottom = TOP_PX - 4.0
+    """Paint the header of the columns into a box of ``pixels`` by ``top_px``."""
+    bottom = top_px() - 4.0
     letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     top = 4.0
@@ -97,7 +116,7 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
         top = begin + height + _GAP
     if level is not Level.VERSION and strip.level is not None:
         _upright_names(letters, strip, level, QRectF(0, top + 2, strip.pixels, bottom - top - 2), theme)
-    _paint_notches(painter, strip, (TOP_PX - 16.0, TOP_PX - 1.0), theme, is_top=True)
+    _paint_notches(painter, strip, (top_px() - 16.0, top_px() - 1.0), theme, is_top=True)
 
 
 def top_bands(axis: Axis, drawn: Level | None) -> list[tuple[Level, float, float]]:
@@ -109,9 +128,9 @@ def top_bands(axis: Axis, drawn: Level | None) -> list[tuple[Level, float, float
         bands.append(Level.VERSION)
     elif drawn is None:
         bands = [level]
-    heights = [_THIN if each is Level.VERSION else _BAND for each in bands]
+    heights = [_thin_px() if each is Level.VERSION else _band_px() for each in bands]
     stands_below = level is Level.VERSION or drawn is None
-    top = TOP_PX - 4.0 - sum(heights) - _GAP * len(bands) if stands_below else 4.0
+    top = top_px() - 4.0 - sum(heights) - _GAP * len(bands) if stands_below else 4.0
     return [
         (each, top + sum(heights[:at]) + _GAP * at, height)
         for at, (each, height) in enumerate(zip(bands, heights, strict=True))
@@ -125,11 +144,11 @@ def level_in_top(axis: Axis, drawn: Level | None, y: float) -> Level | None:
 
 def level_in_left(drawn: Level | None, x: float) -> Level | None:
     """Return the level of the band at a place of the rows' header, what is drawn beside it."""
-    return Level.VERSION if drawn is Level.ATTRIBUTE and x < 6 + _BAND + _GAP else drawn
+    return Level.VERSION if drawn is Level.ATTRIBUTE and x < 6 + _band_px() + _GAP else drawn
 
 
 def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the rows into a box of ``LEFT_PX`` by ``pixels``."""
+    """Paint the header of the rows into a box of ``left_px`` by ``pixels``."""
     letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     coarser = Level.VERSION if level is Level.ATTRIBUTE else next(iter(strip.coarser(level)[-1:]), None)
@@ -138,17 +157,17 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
     if coarser is not None:
         for item, begin, end in strip.items(coarser, 12.0):
             words = name_of(strip.axis, coarser, item, is_full=True)
-            _upright_band(painter, letters, QRectF(6, begin, _BAND, end - begin), words, strip, theme)
-    room = LEFT_PX - 40.0 if coarser is not None else LEFT_PX - 16.0
+            _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
+    room = left_px() - _band_px() - 20.0 if coarser is not None else left_px() - 16.0
     for item, begin, end in strip.items(level, letters.plain.height - 4):
         hovered = strip.is_hovered(level, item)
-        box = QRectF(LEFT_PX - 10 - room, begin, room, end - begin)
-        if end - begin > 2 * _BAND:
+        box = QRectF(left_px() - 10 - room, begin, room, end - begin)
+        if end - begin > 2 * _band_px():
             box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
         letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
-    _paint_notches(painter, strip, (LEFT_PX - 16.0, LEFT_PX - 1.0), theme, is_top=False)
+    _paint_notches(painter, strip, (left_px() - 16.0, left_px() - 1.0), theme, is_top=False)
 
 
 def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
@@ -204,7 +223,7 @@ def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, pl
         box.setRight(min(end, strip.pixels + 6.0))
         boxes.draw(box, theme.reviewbg if _waits(strip, level, item) else theme.band)
     for item, begin, end in shown:
-        margin = 4 if end - begin > 2 * _BAND else 1
+        margin = 4 if end - begin > 2 * _band_px() else 1
         left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
         if right - left < 6:
             continue
@@ -254,7 +273,7 @@ def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF
         hovered = strip.is_hovered(level, item)
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(name_of(strip.axis, level, item), place.height())
-        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _BAND else (begin, end)
+        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _band_px() else (begin, end)
         box = QRectF(left, place.top(), right - left, place.height() - 2)
         letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
 

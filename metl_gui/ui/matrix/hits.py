@@ -9,7 +9,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content, axis_of
-from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, level_in_left, level_in_top
+from metl_gui.ui.matrix.headers import left_px, level_in_left, level_in_top, top_px
 from metl_gui.ui.matrix.overlay import span_of
 from metl_gui.ui.selection import Place, Selected
 
@@ -82,7 +82,7 @@ class Hits:
         level, axis = self.level(side), axis_of(self.content, side)
         if depth is not None:
             is_top = side is Side.EXTRACTION
-            level = level_in_top(axis, level, TOP_PX - depth) if is_top else level_in_left(level, LEFT_PX - depth)
+            level = level_in_top(axis, level, top_px() - depth) if is_top else level_in_left(level, left_px() - depth)
         if level is None or level > Level.SCHEMA:
             level = Level.SCHEMA
         at = axis.spans(level).at(self._place(side, along))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
@@ -16,8 +17,13 @@ from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.tinting import Overlay, Tinting
 from metl_gui.ui.theme import Theme
 
-HEIGHT_PX = 26.0
+_HEIGHT_PX = 26
 _SIGN_PX = 12.0
+
+
+def legend_px() -> float:
+    """Height of the legend at the current scale."""
+    return float(themes.px(_HEIGHT_PX))
 
 
 def paint_legend(

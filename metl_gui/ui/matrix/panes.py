@@ -14,9 +14,9 @@ from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, Frame, level_at
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, Strip, paint_left, paint_top
+from metl_gui.ui.matrix.headers import Strip, left_px, paint_left, paint_top, top_px
 from metl_gui.ui.matrix.hits import position_of
-from metl_gui.ui.matrix.legend import HEIGHT_PX, paint_legend
+from metl_gui.ui.matrix.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.overlay import Pointer, paint_overlay
 from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
@@ -90,14 +90,15 @@ class Panes:
 
     def lay_out(self, width: float, height: float) -> None:
         """Place the panes in a widget of a size."""
-        below = height - HEIGHT_PX
-        plane = QRectF(LEFT_PX, TOP_PX, width - LEFT_PX, below - TOP_PX)
+        top, left, foot = top_px(), left_px(), legend_px()
+        below = height - foot
+        plane = QRectF(left, top, width - left, below - top)
         self.plane.place(plane)
         self.overlay.place(plane)
-        self.top.place(QRectF(LEFT_PX, 0, width - LEFT_PX, TOP_PX))
-        self.left.place(QRectF(0, TOP_PX, LEFT_PX, below - TOP_PX))
-        self.corner.place(QRectF(0, 0, LEFT_PX, TOP_PX))
-        self.legend.place(QRectF(0, below, width, HEIGHT_PX))
+        self.top.place(QRectF(left, 0, width - left, top))
+        self.left.place(QRectF(0, top, left, below - top))
+        self.corner.place(QRectF(0, 0, left, top))
+        self.legend.place(QRectF(0, below, width, foot))
         self.map.place(QRectF(width - MAP_WIDTH - 12, below - MAP_HEIGHT - 8, MAP_WIDTH, MAP_HEIGHT))
         self.show_map_if_needed()
 

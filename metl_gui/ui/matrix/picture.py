@@ -17,8 +17,8 @@ from metl_gui.errors import ProjectError
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
 from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX, Strip, paint_left, paint_top
-from metl_gui.ui.matrix.legend import HEIGHT_PX, paint_legend
+from metl_gui.ui.matrix.headers import Strip, left_px, paint_left, paint_top, top_px
+from metl_gui.ui.matrix.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.look import Look
 from metl_gui.ui.matrix.tiles import paint_plane
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
@@ -55,12 +55,12 @@ class Sheet:
     @property
     def width(self) -> int:
         """Width of the whole picture in pixels of the screen."""
-        return round(self.size[0] + LEFT_PX)
+        return round(self.size[0] + left_px())
 
     @property
     def height(self) -> int:
         """Height of the whole picture in pixels of the screen."""
-        return round(self.size[1] + TOP_PX + HEIGHT_PX)
+        return round(self.size[1] + top_px() + legend_px())
 
 
 def whole(content: Content, level: Level, theme: Theme, tinting: Tinting = NO_TINTING) -> Sheet:
@@ -123,7 +123,7 @@ def paint(painter: QPainter, sheet: Sheet, ratio: float, *, is_vector: bool = Fa
     content, camera = sheet.content, sheet.camera
     look = Look(content, camera, sheet.size, ratio, sheet.theme, sheet.tinting, is_vector)
     painter.save()
-    painter.translate(LEFT_PX, TOP_PX)
+    painter.translate(left_px(), top_px())
     painter.setClipRect(QRectF(0, 0, width, height))
     signs = paint_plane(painter, look)
     painter.restore()
@@ -132,13 +132,13 @@ def paint(painter: QPainter, sheet: Sheet, ratio: float, *, is_vector: bool = Fa
     waiting = content.waits_in(Side.EXTRACTION, seen) if is_fine else frozenset()
     top = Strip(content.columns, camera.left, camera.scale_x, width, None, waiting, ratio, is_vector)
     left = Strip(content.rows, camera.top, camera.scale_y, height, None, frozenset(), ratio, is_vector)
-    for box, part in ((QRectF(LEFT_PX, 0, width, TOP_PX), top), (QRectF(0, TOP_PX, LEFT_PX, height), left)):
+    for box, part in ((QRectF(left_px(), 0, width, top_px()), top), (QRectF(0, top_px(), left_px(), height), left)):
         painter.save()
         painter.translate(box.topLeft())
         painter.setClipRect(QRectF(0, 0, box.width(), box.height()))
         (paint_top if part is top else paint_left)(painter, part, sheet.theme)
         painter.restore()
-    foot = QRectF(0, TOP_PX + height, sheet.width, HEIGHT_PX)
+    foot = QRectF(0, top_px() + height, sheet.width, legend_px())
     paint_legend(painter, foot, sheet.theme, signs, sheet.tinting, content.people, is_vector=is_vector)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QImage, QPainter
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.content import Content
@@ -22,7 +23,7 @@ from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme
 
-_Key: TypeAlias = tuple[Camera, tuple[float, float], float, Theme, Tinting]
+_Key: TypeAlias = tuple[Camera, tuple[float, float], float, Theme, Tinting, float]
 
 
 class TileCache:
@@ -47,7 +48,7 @@ class TileCache:
         """Draw a viewport of pixels at a device pixel ratio."""
         if self._content is None:
             return
-        key = camera, size, ratio, theme, self.tinting
+        key = camera, size, ratio, theme, self.tinting, themes.scale()
         if key != self._key or self._picture is None:
             self._key = None
             self._picture, pixels = self._blank(size, ratio)

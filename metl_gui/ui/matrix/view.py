@@ -31,7 +31,7 @@ from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.dropping import Drops
 from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.matrix.headers import LEFT_PX, TOP_PX
+from metl_gui.ui.matrix.headers import left_px, top_px
 from metl_gui.ui.matrix.hits import Cell, Hits
 from metl_gui.ui.matrix.keyboard import Keyboard
 from metl_gui.ui.matrix.mouse import Hand
@@ -177,6 +177,7 @@ class MatrixView(pg.GraphicsView):
     def dress(self) -> None:
         """Take the colours of the theme."""
         self.resetCachedContent()
+        self.panes.lay_out(float(self.width()), float(self.height()))
         self.viewport().update()
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -428,7 +429,7 @@ class MatrixView(pg.GraphicsView):
     # inside
 
     def _first_look(self) -> None:
-        if self.width() > LEFT_PX + 60 and self.height() > TOP_PX + 60 and self.content is not None:
+        if self.width() > left_px() + 60 and self.height() > top_px() + 60 and self.content is not None:
             self._is_placed = self.isVisible()
             self.look(fitted(self.frame))
             wished, self._wished = self._wished, None if self._is_placed else self._wished

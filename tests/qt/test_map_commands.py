@@ -389,3 +389,41 @@ def test_a_project_opens_again_at_its_place_in_its_order(
     assert again.map.matrix.camera.scale_x == camera.scale_x
     assert again.map.matrix.camera.left == pytest.approx(camera.left)
     assert again.selection.current.element == block.elements[0]
+
+
+def test_a_click_in_a_project_that_is_only_looked_at_says_so_and_changes_nothing(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project, for_editing=False))
+    block = blocks(window)[0]
+    QTest.mouseClick(
+        window.map.matrix.viewport(), Qt.MouseButton.LeftButton, NONE, at_cell(window, block.key, block.elements[0])
+    )
+    assert elements(window, block.key) == set(block.elements)
+    assert "read only" in said(window)
+
+
+def test_sorting_in_another_way_drops_a_rectangle_whose_cells_would_be_others(window: Window) -> None:
+    block = blocks(window)[0]
+    sources, targets = ends(window, block.key)
+    select(window, block.key, Element(targets[0], sources[0]))
+    document = window.project.value
+    window.map.matrix.stretch_to(
+        Selected(
+            place_of_version(document, Side.EXTRACTION, block.version, sources[2]),
+            place_of_version(document, Side.CDM, block.entity_version, targets[2]),
+        )
+    )
+    assert window.selection.current.cells is not None
+    window.actions_table["order_name"].trigger()
+    assert window.selection.current.cells is None
+    assert window.selection.current.element == Element(targets[0], sources[0])
+
+
+def test_delete_does_nothing_to_the_mapping_while_another_page_is_in_front(window: Window) -> None:
+    block = blocks(window)[0]
+    select(window, block.key, block.elements[0])
+    window.show_page(1)
+    window.actions_table.refresh()
+    assert not window.actions_table["clear_element"].isEnabled()

@@ -629,3 +629,21 @@ def test_the_level_of_cells_is_never_left_by_editing_keys(window: Window, matrix
     assert matrix.camera == before
     assert matrix.content is not None
     assert level_at(matrix.content.columns, matrix.camera.scale_x) is Level.ATTRIBUTE
+
+
+def test_a_field_dropped_on_a_tile_changes_nothing_and_says_how_to_go_on(window: Window) -> None:
+    block = blocks(window)[0]
+    window.map.matrix.fit()
+    state = window.project.value.state
+    at = window.map.matrix.centre_of(block.elements[0]).toPoint()
+    assert drop(window, dragged(window, Side.EXTRACTION, block.version, block.elements[0].p), at)
+    assert window.project.value.state == state
+    assert "Zoom in" in window.notice.words.text()
+
+
+def test_enter_without_a_cursor_puts_it_on_what_is_in_sight(window: Window, matrix: MatrixView) -> None:
+    QTest.keyClick(matrix, Qt.Key.Key_F)
+    before = matrix.camera
+    QTest.keyClick(matrix, Qt.Key.Key_Return)
+    assert window.selection.current.source is not None
+    assert matrix.camera == before

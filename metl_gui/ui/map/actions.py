@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_edit, has_project, node_selected, nodes_on_both_sides
+from metl_gui.ui.conditions import all_of, can_edit, has_project, node_selected, nodes_on_both_sides, on_page
 from metl_gui.ui.matrix.arrangement import Order
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
+
+
+_ON_MAP = on_page(0)
 
 
 def _something_chosen(window: Window) -> bool:
@@ -43,7 +46,7 @@ ROWS = (
         "Clear the selected elements",
         "Del",
         lambda w: w.map.mapper.clear(),
-        all_of(can_edit, _something_chosen),
+        all_of(can_edit, _ON_MAP, _something_chosen),
         begins_section=True,
     ),
     ActionRow(
@@ -51,11 +54,13 @@ ROWS = (
         "View",
         "Back to the place before",
         "Alt+Left",
-        lambda w: w.map.matrix.go_back(),
+        lambda w: w.on_map().matrix.go_back(),
         _can_go_back,
         begins_section=True,
     ),
-    ActionRow("forward", "View", "Forward again", "Alt+Right", lambda w: w.map.matrix.go_forward(), _can_go_forward),
+    ActionRow(
+        "forward", "View", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward(), _can_go_forward
+    ),
     ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
     ActionRow("go_to", "View", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
     ActionRow("add_bookmark", "View", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
@@ -95,7 +100,7 @@ ROWS = (
         "Map what is chosen",
         "Ctrl+M",
         lambda w: w.map.mapper.map_chosen(),
-        all_of(can_edit, nodes_on_both_sides),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
     ActionRow(
         "map_by_name",
@@ -103,7 +108,7 @@ ROWS = (
         "Map what is chosen by name",
         "",
         lambda w: w.map.mapper.map_by_name(),
-        all_of(can_edit, nodes_on_both_sides),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
     ActionRow(
         "map_by_position",
@@ -111,7 +116,7 @@ ROWS = (
         "Map what is chosen by position",
         "",
         lambda w: w.map.mapper.map_by_position(),
-        all_of(can_edit, nodes_on_both_sides),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
     ActionRow(
         "unmap_chosen",
@@ -119,7 +124,7 @@ ROWS = (
         "Unmap what is chosen",
         "Ctrl+R",
         lambda w: w.map.mapper.unmap_chosen(),
-        all_of(can_edit, node_selected),
+        all_of(can_edit, _ON_MAP, node_selected),
     ),
     ActionRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
     ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),

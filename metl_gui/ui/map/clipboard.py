@@ -10,12 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.copying import CopyPlan, plan_copy
 from metl_gui.core.edits.group import Several
+from metl_gui.core.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.map.chosen_nodes import blocks_of
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.chosen import Elements, box_of, elements_in
+from metl_gui.ui.matrix.chosen import Elements, box_of, elements_in, nodes_in
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.selection import Selection
 from metl_gui.workbench.pasting import plan_paste, snippet
@@ -67,13 +68,22 @@ class Clipboard(QObject):
         """Paste a copied block onto the selected blocks, or a table into the mapping."""
         data = QGuiApplication.clipboard().mimeData()
         from_ = self._copied_block(data)
-        onto = blocks_of(self._project.value, self._selection.current)
+        onto = self._chosen_blocks()
         if from_ is not None and any(key != from_ for key in onto):
             self._paste_block(from_, onto)
         elif data.hasText() and data.text().strip():
             self._paste_table(data.text())
         else:
             self.said.emit(Said("The clipboard holds neither a block nor a table.", is_good=False))
+
+    def _chosen_blocks(self) -> tuple[BlockKey, ...]:
+        """Return the blocks of the chosen nodes, or those that the chosen rectangle touches."""
+        selected, shown = self._selection.current, self._planes.shown
+        box = box_of(shown, selected.cells) if selected.cells is not None and shown is not None else None
+        if shown is None or box is None:
+            return blocks_of(self._project.value, selected)
+        sources, targets = nodes_in(shown, Side.EXTRACTION, box), nodes_in(shown, Side.CDM, box)
+        return tuple((one.version, other.version) for one in sources for other in targets)
 
     def _chosen(self) -> tuple[Elements, BlockKey | None]:
         selected, shown = self._selection.current, self._planes.shown

@@ -91,6 +91,10 @@ class LineSheet(QFrame):
             if back is not None:
                 back.setFocus(Qt.FocusReason.PopupFocusReason)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keep what the line leaves: it means nothing to the view below."""
+        event.accept()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move in the proposals by arrows, take one by Tab, close by Esc or when the focus goes elsewhere."""
         if event.type() is QEvent.Type.FocusOut and self.isVisible():

@@ -92,7 +92,7 @@ class Mapper(QObject):
         if isinstance(meant, Conflict):
             self._ask(meant)
         else:
-            self._project.do(meant)
+            self._perform(meant)
 
     def set(self, cell: Cell) -> None:
         """Set an element, never clear it."""
@@ -106,7 +106,7 @@ class Mapper(QObject):
         """Clear an element, never set it."""
         block = self._project.value.matrix.block(*cell.key)
         if block is not None and cell.element in block.elements:
-            self._project.do(SetElements(cell.key, zeros=(cell.element,)))
+            self._perform(SetElements(cell.key, zeros=(cell.element,)))
 
     def run(self, cells: tuple[tuple[Cell, ...], tuple[Cell, ...]]) -> None:
         """Set the cells of a run, which lie in one block, and say which were left out."""
@@ -115,7 +115,9 @@ class Mapper(QObject):
             key = wanted[0].key
             ones = tuple(sorted(cell.element for cell in wanted))
             title = f"Map {_count(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
-            self._do(SetElements(key, ones), title, len(ones) > 1)
+            edit = SetElements(key, ones)
+            if not self._perform(Several(title, (edit,)) if len(ones) > 1 else edit):
+                return
         if refused:
             self._say(f"{len(wanted):,} mapped, {len(refused):,} left out because an end is taken.", bool(wanted))
 
@@ -159,17 +161,22 @@ class Mapper(QObject):
 
     # what is dropped
 
-    def drop(self, dragged: Dragged, onto: Place) -> None:
+    def drop(self, dragged: Dragged, onto: Place, is_by_name: bool = True) -> None:
         """Map fields of one tree to a node of the other.
 
-        An attribute takes the first field; further ones go to the attributes behind it. An entity takes the fields as
-        attributes that are created for them.
+        Args:
+            dragged: the fields.
+            onto: an attribute takes the first field, further ones go to the attributes behind it; an entity takes the
+                fields as attributes that are created for them.
+            is_by_name: whether it was dropped on the node's name and not on a tile, which stands for many nodes.
         """
         fields = dragged.attributes
         if not fields:
             self._say("Drag single fields: a schema or version cannot be mapped as a whole.", is_good=False)
         elif onto.attribute is not None and onto.version is not None:
             self._drop_on_attribute(dragged.side, fields, onto)
+        elif not is_by_name:
+            self._say("Zoom in until rows have names, then drop on one of them.", is_good=False)
         elif dragged.side is Side.EXTRACTION:
             self._create_and_map(fields, onto)
         else:
@@ -196,7 +203,7 @@ class Mapper(QObject):
 
     def _create_and_map(self, fields: tuple[Place, ...], entity: Place) -> None:
         leaves = tuple(Leaf(place.version or 0, place.attribute or 0) for place in fields)
-        if self._project.do(CreateAndMap(entity.schema, leaves)):
+        if self._perform(CreateAndMap(entity.schema, leaves)):
             name = schema_name(self._project.value, Side.CDM, entity.schema)
             self._say(f"{_count(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
 
@@ -238,7 +245,7 @@ class Mapper(QObject):
         if done.edits:
             title = f"Map {_count(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
             edit = done.edit(title) if done.mapped > 1 else done.edits[0]
-            if edit is None or not self._project.do(edit):
+            if edit is None or not self._perform(edit):
                 return
         self._say(", ".join(words) + ".", bool(done.edits), other, callback if other else None)
 
@@ -257,7 +264,7 @@ class Mapper(QObject):
             return
         edits = tuple(SetElements(key, zeros=own) for key, own in kept.items())
         edit: Edit = edits[0] if count == 1 else Several(f"{verb} {_count(count, 'element')} {self._of(kept)}", edits)
-        if self._project.do(edit) and (count > 1 or hidden):
+        if self._perform(edit) and (count > 1 or hidden):
             self._say(f"{count:,} {done}{left}.")
 
     def _of(self, keys: Iterable[BlockKey]) -> str:
@@ -269,15 +276,20 @@ class Mapper(QObject):
         source = version_words(document, Side.EXTRACTION, found[0][0])
         return f"of {source} to {version_words(document, Side.CDM, found[0][1])}"
 
-    def _do(self, edit: SetElements, title: str, is_named: bool) -> None:
-        self._project.do(Several(title, (edit,)) if is_named else edit)
+    def _perform(self, edit: Edit) -> bool:
+        """Do an edit; in a project that is only looked at, say so without a dialog."""
+        workbench = self._project.workbench
+        if workbench is not None and not workbench.is_for_editing:
+            self._say("This project is open read only: nothing was changed.", is_good=False)
+            return False
+        return self._project.do(edit)
 
     def _ask(self, conflict: Conflict) -> None:
         document = self._project.value
 
         def answered(answer: Answer) -> None:
             if self._project.value is document:
-                self._project.do(conflict.swap() if answer is Answer.SWAP else conflict.replace())
+                self._perform(conflict.swap() if answer is Answer.SWAP else conflict.replace())
 
         self.asked.emit(Question(conflict, answered))
 

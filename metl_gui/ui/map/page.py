@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -22,6 +24,7 @@ from metl_gui.ui.map.folding import Folding
 from metl_gui.ui.map.going import Going
 from metl_gui.ui.map.mapper import Mapper, Question, Said
 from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.chosen import lies_within
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.dropping import Landing
@@ -60,6 +63,7 @@ class MapPage(QMainWindow):
         self._project = project
         self._selection = selection
         self._is_picking = False
+        self._order = Order.TREE
         self._prepared: Content | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
@@ -183,6 +187,10 @@ class MapPage(QMainWindow):
             self._show_middle()
 
     def _show_planes(self) -> None:
+        order, selected = self.planes.arrangement.order, self._selection.current
+        if order is not self._order and selected.cells is not None:
+            self._selection.choose(replace(selected, cells=None))  # other cells stand between its corners now
+        self._order = order
         if self.planes.shown is not None:
             self.matrix.show_content(self.planes.shown)
 
@@ -265,7 +273,7 @@ class MapPage(QMainWindow):
         self.review_wanted.emit()
 
     def _dropped(self, landing: Landing) -> None:
-        self.mapper.drop(landing.dragged, landing.onto)
+        self.mapper.drop(landing.dragged, landing.onto, landing.is_header)
 
     def _dropped_on_field(self, drop: tuple[Dragged, Place]) -> None:
         self.mapper.drop(*drop)

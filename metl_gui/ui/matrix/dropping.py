@@ -30,12 +30,13 @@ class Landing:
 
     Args:
         dragged: the fields.
-        onto: a node of the other side: an attribute takes the fields from there on, a version or entity takes none
-            yet.
+        onto: a node of the other side: an attribute takes the fields from there on.
+        is_header: whether they were dropped on its header, where an entity takes them as new attributes.
     """
 
     dragged: Dragged
     onto: Place
+    is_header: bool = False
 
     @property
     def side(self) -> Side:
@@ -102,7 +103,7 @@ class Drops:
         if along < 0:
             return None
         onto = hits.node_at(other_side(dragged.side), along, -beside if beside < 0 else None)
-        return None if onto is None else Landing(dragged, onto)
+        return None if onto is None else Landing(dragged, onto, beside < 0)
 
     def _trial(self, landing: Landing) -> Trial | None:
         hits = self._view.hits

@@ -68,7 +68,9 @@ class Keyboard:
     def _command(self, key: Qt.Key) -> bool:
         view = self._view
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if not view.accept_ghost():
+            if view.selected == Selected():
+                self._step((0, 0), by_block=False, stretches=False)
+            elif not view.accept_ghost():
                 view.drill()
         elif key is Qt.Key.Key_Escape:
             view.escape()

@@ -47,8 +47,11 @@ class Actions:
             self._menus[name] = self._window.menuBar().addMenu(name)
         for row in self.rows.values():
             if not row.is_hint:
+                is_begun = row.menu in self._menus
+                if row.begins_section and not is_begun:
+                    self.menu(row.menu.rpartition(_ARROW)[0]).addSeparator()
                 menu = self.menu(row.menu)
-                if row.begins_section:
+                if row.begins_section and is_begun:
                     menu.addSeparator()
                 menu.addAction(self._actions[row.id])
         for name in MENUS:

@@ -37,8 +37,8 @@ class Elided(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what there is room for."""
         painter = QPainter(self)
-        words = self.fontMetrics().elidedText(self.text(), self._elides, self.width())
+        words = self.fontMetrics().elidedText(self.text(), self._elides, self.contentsRect().width())
         self.setToolTip(self.text() if words != self.text() else "")
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+        painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
         painter.end()

@@ -43,6 +43,7 @@ class Glossary(QDialog):
         layout.addWidget(self.text, 1)
         layout.addLayout(foot)
         self.resize(themes.px(640), themes.px(600))
+        self.box.setFocus()
         self.box.textChanged.connect(self._show)
         self._show(word)
 

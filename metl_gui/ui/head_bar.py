@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from metl_gui.ui import theme as themes
@@ -11,6 +13,8 @@ from metl_gui.ui.pill import KeyButton
 
 PAGES = ("Map", "Review", "Run")
 _LONGEST_TITLE_PX = 280
+_ROOM_FOR_SPARK_PX = 1_000
+_ROOM_FOR_TITLE_PX = 900
 
 
 class HeadBar(QWidget):
@@ -41,7 +45,9 @@ class HeadBar(QWidget):
         self.spark = QLabel()
         self.spark.setProperty("kind", "dim")
         self.run = KeyButton("▶  Test run", "F5", "primary")
+        self.run.setAccessibleName("Test run")
         self._spark_words = "local[*] · not started"
+        self._undo_title: str | None = None
         self._build()
         self.dress()
         self.undo.clicked.connect(self.undo_wanted)
@@ -58,15 +64,34 @@ class HeadBar(QWidget):
 
     def show_undo(self, title: str | None) -> None:
         """Say what undo takes back."""
+        self._undo_title = title
         self.undo.setEnabled(title is not None)
-        words = "↶  Nothing to undo"
-        if title is not None:
-            metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
-            words = f"↶  Undo {title[:1].lower()}{title[1:]}"
-            words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, themes.px(_LONGEST_TITLE_PX))
-        self.undo.setText(words)
+        words = "Nothing to undo" if title is None else f"Undo {title[:1].lower()}{title[1:]}"
+        self.undo.setAccessibleName(words)
         self.undo.setToolTip(title or "")
+        if self._is_narrow:
+            words = "Undo"
+        metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
+        longest = themes.px(_LONGEST_TITLE_PX)
+        self.undo.setText(metrics.elidedText(f"↶  {words}", Qt.TextElideMode.ElideRight, longest))
         self.undo.updateGeometry()
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        self.run.key = keys["run"]
+        self.run.updateGeometry()
+        find = keys.get("find", "")
+        self.search.setPlaceholderText(f"Search everywhere     {find}".rstrip())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what can be read elsewhere when there is no room for it."""
+        super().resizeEvent(event)
+        self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
+        self.show_undo(self._undo_title)
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.width() < themes.px(_ROOM_FOR_TITLE_PX)
 
     def show_spark(self, words: str) -> None:
         """Say how Spark is."""
@@ -74,12 +99,13 @@ class HeadBar(QWidget):
         theme = themes.current()
         state = words.rpartition(" · ")[2]
         colour = theme.good if state == "ready" else theme.dim
-        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {words}")
+        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {escape(words)}")
 
     def dress(self) -> None:
         """Follow theme and scale."""
         self.setFixedHeight(themes.px(46))
         self.search.setMaximumWidth(themes.px(380))
+        self.show_undo(self._undo_title)
         self.show_spark(self._spark_words)
 
     def _tell_page(self, number: int) -> None:

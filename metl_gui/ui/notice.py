@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import KeyButton
 
 STAYS_MS = 8_000
@@ -136,7 +137,9 @@ class NoticeStrip(QFrame):
         if self.isHidden():
             return
         room = self._over.rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        width = min(room.width(), _WIDEST, max(self.sizeHint().width(), 360))
+        words = round(themes.text_width(self.words.text(), self.words.font()))
+        others = self.sizeHint().width() - self.words.sizeHint().width()
+        width = min(room.width(), themes.px(_WIDEST), words + others + _MARGIN)
         height = self.heightForWidth(width)
         self.setGeometry(room.center().x() - width // 2, room.bottom() - height + 1, width, height)
 

@@ -149,6 +149,8 @@ class KeyButton(QPushButton):
             return theme.panel
         if self.property("kind") == "number":
             return theme.dim
+        if self.property("kind") == "link":
+            return theme.accent
         return theme.accent if self.isChecked() else theme.text
 
     def _is_bold(self) -> bool:

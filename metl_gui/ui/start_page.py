@@ -51,6 +51,10 @@ class StartPage(QWidget):
         column.addLayout(buttons)
         column.addSpacing(10)
         column.addLayout(self._recents)
+        hint = QLabel("Or drop files anywhere: a project, schemas, a mapping table, messages. They are only looked at.")
+        hint.setProperty("kind", "small")
+        column.addSpacing(10)
+        column.addWidget(hint)
         column.addStretch(1)
         row = QHBoxLayout(self)
         row.addStretch(2)
@@ -59,6 +63,12 @@ class StartPage(QWidget):
         self.sample.clicked.connect(self.sample_wanted)
         self.open.clicked.connect(self.open_wanted)
         self.new.clicked.connect(self.new_wanted)
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        for button, id_ in ((self.open, "open"), (self.new, "new")):
+            button.key = keys[id_]
+            button.updateGeometry()
 
     def show_recent(self, paths: list[Path]) -> None:
         """List recent projects; missing ones cannot be pressed."""
@@ -78,7 +88,7 @@ class StartPage(QWidget):
             button.setObjectName(str(path))
             button.clicked.connect(self._pressed)
             line = QHBoxLayout()
-            where = QLabel(str(path.parent) if path.is_file() else f"{path.parent} (missing)")
+            where = QLabel(str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more")
             where.setProperty("kind", "small")
             holder = QWidget()
             holder.setLayout(line)

@@ -109,6 +109,7 @@ class Window(QMainWindow):
         self._build()
         self.everywhere = Everywhere(self, self.head.search)
         self._connect()
+        self._show_keys()
         self._no_project()
         self._restore()
 
@@ -246,6 +247,7 @@ class Window(QMainWindow):
         self.opening.progressed.connect(self.opening_page.show_progress)
         self.opening.ended.connect(self._opening_ended)
         self.opening_page.cancel_wanted.connect(self.opening.cancel)
+        self.actions_table.keymap.changed.connect(self._show_keys)
         self.dressing.dressed.connect(self._dressed)
         self._beat.timeout.connect(self._tell_alive)
         self.upkeep.failed.connect(self._tell_failed)
@@ -404,6 +406,11 @@ class Window(QMainWindow):
         if self.project.workbench is not None:
             self.show_page(2)
             self.run_page.run()
+
+    def _show_keys(self) -> None:
+        keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}
+        self.head.show_keys(keys)
+        self.start.show_keys(keys)
 
     def _dressed(self) -> None:
         self.actions_table.refresh()

@@ -10,6 +10,8 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.workbench.recognizing import Novelty, Recognized, likely_side, novelty
 
+_PARTS_SHOWN = 3
+
 
 class Act(StrEnum):
     """What a button of the sheet does."""
@@ -65,7 +67,8 @@ def parts_of(found: Recognized, document: Document, why_not: str, has_project: b
         has_project: whether there is one at all.
     """
     parts = [
-        Part(f"The project {path.stem}", str(path), (Offer(Act.OPEN, "Open it", path),)) for path in found.projects
+        Part(f"The project {path.stem}", _end_of(str(path)), (Offer(Act.OPEN, "Open it", path),))
+        for path in found.projects
     ]
     if found.schemas.declarations:
         parts.append(_schemas(found, document, why_not))
@@ -83,6 +86,10 @@ def refusal_words(found: Recognized, most: int) -> list[str]:
     lines = [f"{Path(refused.source).name}: {refused.reason}" for refused in found.refused[:most]]
     more = len(found.refused) - most
     return [*lines, f"and {more:,} more"] if more > 0 else lines
+
+
+def _project(path: Path) -> Part:
+    return Part(f"The project {path.stem}", _end_of(str(path)), (Offer(Act.OPEN, "Open it", path),))
 
 
 def _schemas(found: Recognized, document: Document, why_not: str) -> Part:
@@ -108,13 +115,19 @@ def _what_is_new(facts: Novelty, tree: str) -> str:
 
 def _messages(found: Recognized, why_not: str, has_project: bool) -> Part:
     no_run = "" if has_project else why_not
-    text = f"{_count(len(found.messages), 'file')}, {_size(found.message_bytes)}, read from {found.message_source}"
+    text = f"{_count(len(found.messages), 'file')}, {_size(found.message_bytes)}, "
+    text += f"read from {_end_of(found.message_source)}"
     offers = (
         Offer(Act.TRY, "Test run", None, no_run),
         Offer(Act.USE, "Use as sample", None, no_run),
         Offer(Act.ADD_FROM_MESSAGES, "Add their schemas", None, why_not),
     )
     return Part("Messages", text, offers)
+
+
+def _end_of(path: str) -> str:
+    """Return the end of a path, which tells most; a whole one is wider than the sheet."""
+    return str(Path(*Path(path).parts[-_PARTS_SHOWN:]))
 
 
 def _count(number: int, noun: str) -> str:

@@ -9,6 +9,8 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.incoming.parts import Offer, Part
 from metl_gui.ui.pill import KeyButton
 
+_WIDTH_PX = 600
+
 
 class IncomingSheet(QDialog):
     """One part for each kind of file, with its buttons.
@@ -44,7 +46,8 @@ class IncomingSheet(QDialog):
         foot.addStretch(1)
         foot.addWidget(self.cancel)
         layout.addLayout(foot)
-        self.setMinimumWidth(themes.px(560))
+        self.setFixedWidth(themes.px(_WIDTH_PX))
+        self.resize(self.width(), layout.totalHeightForWidth(self.width()))
         self.cancel.setFocus()
 
     def _card(self, part: Part) -> QFrame:
@@ -66,9 +69,10 @@ class IncomingSheet(QDialog):
             button.clicked.connect(self._pressed)
             self.buttons.append((offer, button))
             row.addWidget(button)
-        why_not = next((offer.why_not for offer in part.offers if offer.why_not), "")
-        row.addWidget(_label(why_not, "small"), 1)
+        row.addStretch(1)
         column.addLayout(row)
+        for why_not in dict.fromkeys(offer.why_not for offer in part.offers if offer.why_not):
+            column.addWidget(_label(why_not, "small"))
         return frame
 
     def _pressed(self) -> None:

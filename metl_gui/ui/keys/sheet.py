@@ -55,6 +55,7 @@ class KeySheet(QDialog):
         self.foot.addWidget(self.close_button)
         self.body.addLayout(self.foot)
         self.resize(themes.px(720), themes.px(620))
+        self.box.setFocus()
         self.box.textChanged.connect(self.model.filter)
         keymap.changed.connect(self.refresh)
         self.refresh()

@@ -140,6 +140,7 @@ class Palette(QDialog):
         layout.addWidget(self.none)
         layout.addWidget(self.view, 1)
         self.resize(themes.px(620), themes.px(440))
+        self.box.setFocus()
         self.box.installEventFilter(self)
         self.box.textChanged.connect(self._filter)
         self.box.returnPressed.connect(self._take)

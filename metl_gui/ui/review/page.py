@@ -132,7 +132,9 @@ class ReviewPage(QMainWindow):
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(scrolled(inner), 1)
+        area = scrolled(inner)
+        area.setAccessibleName("The block before and after, and what it lost")
+        layout.addWidget(area, 1)
         layout.addWidget(self._foot())
         return page
 

@@ -25,6 +25,7 @@ class RateChart(QFrame):
         self.rates = Rates()
         self._canvas = pg.GraphicsLayoutWidget()
         self._canvas.setBackground(None)
+        self._canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # there is nothing to do in it by keys
         grid: Any = self._canvas.ci  # its methods are made at run time, so there are no types to read
         self._upper = grid.addPlot(row=0, col=0)
         self._lower = grid.addPlot(row=1, col=0)

@@ -1,0 +1,150 @@
+"""Everything is reached by the keyboard and has a name: Tab through every page and dialog, as a person would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from metl_gui.core.nodes import Side
+from metl_gui.errors import UserError
+from metl_gui.ui import asking
+from metl_gui.ui.keys.dialog import KeysDialog
+from metl_gui.ui.palette.dialog import Palette
+from metl_gui.ui.panels import takes_focus
+from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.window import Window
+from tests.qt.conftest import activate
+
+_MOST_STEPS = 300
+
+
+def tabbed_through(top: QWidget) -> set[QWidget]:
+    """Press Tab from widget to widget until the round is closed; out of a text that takes tabs by Ctrl+Tab."""
+    met: set[QWidget] = set()
+    for _ in range(_MOST_STEPS):
+        focus = QApplication.focusWidget()
+        assert focus is not None, f"the focus is lost after {[name_of(widget) for widget in met]}"
+        if focus in met:
+            return met
+        met.add(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+        if QApplication.focusWidget() is focus:
+            QTest.keyClick(focus, Qt.Key.Key_Tab, Qt.KeyboardModifier.ControlModifier)
+    raise AssertionError(f"Tab goes on without end in {top}")
+
+
+def stops_in(top: QWidget) -> set[QWidget]:
+    """Return what Tab should stop at; in a group of choices that is the one that is set."""
+    return {widget for widget in [top, *top.findChildren(QWidget)] if widget.window() is top and takes_focus(widget)}
+
+
+def name_of(widget: QWidget) -> str:
+    """Return what a screen reader calls a widget."""
+    interface = QAccessible.queryAccessibleInterface(widget)
+    return str(interface.text(QAccessible.Text.Name)).strip()
+
+
+def missed(top: QWidget) -> list[str]:
+    """Name what Tab passes over. In an exclusive group only the checked button is a stop, the arrows do the rest."""
+    found = tabbed_through(top)
+    left = stops_in(top) - found
+    groups = {widget.group() for widget in found if hasattr(widget, "group") and widget.group() is not None}
+    left = {widget for widget in left if not (hasattr(widget, "group") and widget.group() in groups)}
+    return [f"{type(widget).__name__} {name_of(widget)!r} {widget.objectName()}" for widget in left]
+
+
+def nameless(top: QWidget) -> list[str]:
+    return [
+        f"{type(widget).__name__} in {type(widget.parent()).__name__}"
+        for widget in stops_in(top)
+        if not name_of(widget) and not isinstance(widget.parent(), QAbstractScrollArea)
+    ]
+
+
+def choose_block(window: Window) -> None:
+    item = max(window.project.review_items(), key=lambda each: len(each.losses))
+    document = window.project.value
+    source = place_of_version(document, Side.EXTRACTION, item.key[0])
+    window.selection.choose(Selected(source, place_of_version(document, Side.CDM, item.key[1])))
+
+
+@pytest.mark.parametrize("page", [0, 1, 2])
+def test_tab_reaches_everything_on_a_page_and_everything_has_a_name(window: Window, page: int) -> None:
+    activate(window)
+    choose_block(window)
+    window.show_page(page)
+    assert nameless(window) == []
+    assert missed(window) == []
+
+
+def test_tab_reaches_everything_on_the_map_with_every_panel_open(window: Window) -> None:
+    activate(window)
+    choose_block(window)
+    window.show_page(0)
+    for dock in (window.lists.mapping_dock, window.suggest.dock):
+        dock.show()
+        dock.raise_()
+    QApplication.processEvents()
+    assert nameless(window) == []
+    assert missed(window) == []
+
+
+def test_tab_reaches_everything_on_the_start_page(make_window: Callable[[], Window]) -> None:
+    window = make_window()
+    window.settings.remember_project(Path(__file__))
+    window.start.show_recent(window.settings.recent)
+    activate(window)
+    window.start.sample.setFocus()
+    assert nameless(window) == []
+    assert missed(window) == []
+
+
+@pytest.mark.parametrize("id_", ["palette", "shortcuts", "change_keys", "glossary"])
+def test_tab_reaches_everything_in_a_dialog_of_the_shell(window: Window, qtbot: QtBot, id_: str) -> None:
+    activate(window)
+    window.actions_table[id_].trigger()
+    dialog = next(dialog for dialog in window.findChildren(QDialog) if dialog.isVisible())
+    dialog.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
+    assert nameless(dialog) == []
+    assert missed(dialog) == []
+    assert isinstance(dialog, Palette) or not isinstance(dialog, KeysDialog) or dialog.edit in tabbed_through(dialog)
+
+
+@pytest.mark.usefixtures("dressed")
+def test_the_buttons_of_a_question_have_names_and_are_reached() -> None:
+    error = UserError("It is gone.", "Somebody moved it.", "Look elsewhere.")
+    title, text = asking.words_of(error)
+    question = asking.Question(title, text, [("again", "Try again"), ("close", "Close")])
+    question.show()
+    question.activateWindow()
+    assert QTest.qWaitForWindowActive(question)
+    assert nameless(question) == []
+    assert missed(question) == []
+    question.close()
+    question.deleteLater()
+
+
+def test_the_focus_ring_is_two_pixels_of_the_accent_on_what_has_the_focus(window: Window) -> None:
+    from metl_gui.ui import theme as themes
+
+    activate(window)
+    window.show_page(0)
+    accent = themes.current().accent.rgb()
+    for widget in (window.map.sources.box, window.map.sources.view, window.head.undo, window.head.search):
+        widget.setEnabled(True)
+        window.head.setFocus()
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        assert QApplication.focusWidget() is widget
+        image = widget.grab().toImage()
+        middle = image.height() // 2
+        edge = [image.pixel(x, middle) for x in range(4)]
+        assert edge[:2] == [accent, accent], widget
+        assert edge[2] != accent, widget

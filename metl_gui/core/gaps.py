@@ -2,8 +2,8 @@
 
 Codes: ``cdm.required-without-source``, ``cdm.never-fed``, ``extraction.never-mapped``,
 ``extraction.unmapped-for-versions``, ``mapping.retired-receives``.
-Cost: linear in the newest versions of both trees and in the blocks; older versions are looked at only where the newest
-one has unmapped attributes. Source: ux.md §8.
+Cost: elements are counted as columns; then a look at each newest version, and objects are made only of versions that
+have unmapped attributes. Source: ux.md §8.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.attribute_uses import AttributeUses, Counts
 from metl_gui.core.blocks import BlockKey, Status
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.nodes import Attribute, Schema, Side
 from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.trees import Tree
 
 Seen: TypeAlias = AbstractSet[tuple[str, str]]
 """Schema names and version labels of messages that runs have met."""
+Flags: TypeAlias = NDArray[np.bool_]
 
 VERSIONS = 3
 """An attribute that was unmapped for so many versions is a gap."""
@@ -63,12 +69,14 @@ def gaps(document: Document, seen: Seen = frozenset(), least_versions: int = VER
         seen: what runs have met, as far as that is known.
         least_versions: how long an attribute must have been unmapped.
     """
+    fed = _Used.of(document, Side.CDM)
     for entity in document.cdm.schemas():
-        yield from _of_entity(document, entity)
+        yield from _of_entity(document, entity, fed)
     if seen:
         yield from _of_retired(document, seen)
+    mapped = _Used.of(document, Side.EXTRACTION)
     for schema in document.extraction.schemas():
-        yield from _of_schema(document, schema, least_versions)
+        yield from _of_schema(document, schema, least_versions, mapped)
 
 
 def problems_of(found: Iterator[Gap]) -> Iterator[Problem]:
@@ -92,19 +100,54 @@ def _unmapped_words(listed: list[Gap]) -> str:
     return f"{len(listed)} attributes have been unmapped for {least} versions or more: {named}{more}."
 
 
-def _of_entity(document: Document, entity: Schema) -> Iterator[Gap]:
-    newest = document.cdm.newest(entity.id)
-    if newest is None:
+@dataclass(frozen=True, eq=False)
+class _Used:
+    """Which attributes of one tree have an element, asked without making objects of what was not edited.
+
+    Args:
+        tree: the tree.
+        counts: number of elements by attribute id.
+        edited: ids of the schemas that differ from the columns of the tree.
+    """
+
+    tree: Tree
+    counts: Counts
+    edited: frozenset[int]
+
+    @classmethod
+    def of(cls, document: Document, side: Side) -> _Used:
+        uses = AttributeUses(side, document)
+        for _ in uses.count():
+            pass
+        return cls(document.tree(side), uses.mapped, frozenset(document.tree(side).edited_schemas()))
+
+    def flags(self, schema_id: int, version_id: int) -> Flags:
+        """Whether each attribute of a version has an element, in order."""
+        base = self.tree.base
+        row = base.row(version_id) if schema_id not in self.edited else -1
+        if row >= 0:
+            found: Flags = self.counts[base.id[base.start[row] : base.start[row + 1]]] > 0
+            return found
+        ids = [attribute.id for attribute in self.tree.version(version_id).attributes]
+        return np.array(self.counts[ids] > 0) if ids else np.zeros(0, np.bool_)
+
+
+def _of_entity(document: Document, entity: Schema, fed: _Used) -> Iterator[Gap]:
+    if not entity.version_ids:
         return
-    fed = {e.q for block in document.matrix.row_set(newest.id) for e in block.elements}
+    id_ = entity.version_ids[-1]
+    flags = fed.flags(entity.id, id_)
+    if flags.all() and len(flags):
+        return
+    newest = document.cdm.version(id_)
     place = f"{entity.name}@{newest.label}"
-    if not fed:
+    if not flags.any():
         message = f"No schema feeds {entity.name}."
         problem = Problem(Severity.WARNING, NEVER_FED, place, message, "Map a schema to it, or remove it.")
         yield Gap(problem, Side.CDM, newest.id)
         return
-    for attribute in newest.attributes:
-        if not attribute.optional and attribute.id not in fed:
+    for attribute, is_fed in zip(newest.attributes, flags.tolist(), strict=True):
+        if not attribute.optional and not is_fed:
             message = f"{attribute.path} is required and has no source."
             hint = "Map an attribute to it, or make it optional."
             problem = Problem(Severity.WARNING, REQUIRED, place, message, hint)
@@ -131,13 +174,14 @@ def _of_retired(document: Document, seen: Seen) -> Iterator[Gap]:
             yield Gap(problem, Side.EXTRACTION, version.id, block=block.key)
 
 
-def _of_schema(document: Document, schema: Schema, least_versions: int) -> Iterator[Gap]:
+def _of_schema(document: Document, schema: Schema, least_versions: int, mapped: _Used) -> Iterator[Gap]:
     ids = schema.version_ids
-    newest = document.extraction.newest(schema.id)
-    if newest is None:
+    flags = mapped.flags(schema.id, ids[-1]) if ids else np.ones(1, np.bool_)
+    if flags.all() and len(flags):
         return
+    newest = document.extraction.version(ids[-1])
     place = f"{schema.name}@{newest.label}"
-    if not any(_mapped(document, id_) for id_ in reversed(ids)):
+    if not flags.any() and not any(mapped.flags(schema.id, id_).any() for id_ in reversed(ids)):
         if any(document.matrix.column_keys(id_) for id_ in ids):
             return  # its blocks are retired or wait for review: somebody has decided, or will
         message = f"Nothing of {schema.name} is mapped."
@@ -146,9 +190,8 @@ def _of_schema(document: Document, schema: Schema, least_versions: int) -> Itera
         return
     if len(ids) < least_versions:
         return
-    mapped = _mapped(document, newest.id)
-    open_ = [a for a in newest.attributes if a.id not in mapped]
-    for attribute, count in _unmapped_for(document, ids, open_):
+    open_ = [a for a, is_mapped in zip(newest.attributes, flags.tolist(), strict=True) if not is_mapped]
+    for attribute, count in _unmapped_for(document, ids, open_, mapped):
         if count >= least_versions:
             message = f"{attribute.path} has been unmapped for {count} versions."
             hint = "Map it where somebody needs it; what nobody needs may stay unmapped."
@@ -156,11 +199,9 @@ def _of_schema(document: Document, schema: Schema, least_versions: int) -> Itera
             yield Gap(problem, Side.EXTRACTION, newest.id, attribute.id, None, attribute.path, count)
 
 
-def _mapped(document: Document, version_id: int) -> set[int]:
-    return {e.p for block in document.matrix.column_set(version_id) for e in block.elements}
-
-
-def _unmapped_for(document: Document, ids: tuple[int, ...], open_: list[Attribute]) -> list[tuple[Attribute, int]]:
+def _unmapped_for(
+    document: Document, ids: tuple[int, ...], open_: list[Attribute], mapped: _Used
+) -> list[tuple[Attribute, int]]:
     """Count for each attribute of the newest version for how many versions up to it nothing of it was mapped."""
     counts = {attribute.lineage: 1 for attribute in open_}
     going_on = set(counts)
@@ -168,13 +209,8 @@ def _unmapped_for(document: Document, ids: tuple[int, ...], open_: list[Attribut
         if not going_on:
             break
         version = document.extraction.version(id_)
-        mapped = _mapped(document, id_)
-        going_on = {lineage for lineage in going_on if _is_open(version, lineage, mapped)}
+        there = {a.lineage for a in version.attributes if not mapped.counts[a.id]}
+        going_on &= there
         for lineage in going_on:
             counts[lineage] += 1
     return [(attribute, counts[attribute.lineage]) for attribute in open_]
-
-
-def _is_open(version: Version, lineage: int, mapped: set[int]) -> bool:
-    attribute = version.of_lineage(lineage)
-    return attribute is not None and attribute.id not in mapped

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
-from metl_gui.workbench.checking import check_document, check_project
-from metl_gui.workbench.reviewing import confirm_all
+from metl_gui.workbench.checking import check_document, check_project, seen_in_runs
+from metl_gui.workbench.places import runs_folder
+from metl_gui.workbench.reviewing import confirm_all, retire
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def test_a_project_without_doubts_has_notes_at_most(mapped: Workbench) -> None:
@@ -37,6 +49,21 @@ def test_a_file_that_reads_back_as_something_else_is_an_error(mapped: Workbench)
     assert [problem.code for problem in found if problem.code.startswith("project.")] == []
     with Workbench.open(mapped.path, for_editing=False) as reader:
         older = reader.at_state(4)
-        reader._document = type(older)(mapped.document.state, older.extraction, older.cdm, older.matrix)
+        reader._document = replace(older, state=mapped.document.state)
         codes = [problem.code for problem in check_project(reader).problems]
     assert "project.differs-from-file" in codes
+
+
+def test_retired_blocks_that_runs_still_meet_are_told(mapped: Workbench) -> None:
+    retire(mapped, "fx.pay.orders@1:refund@1")
+    run_id = mapped.add_run({"run_id": "first", "state": 1, "errors": ""}, [])
+    samples = runs_folder(mapped.project_id) / run_id / "samples"
+    samples.mkdir(parents=True)
+    sent = {"entity": "payment", "source": {"schema": "fx.pay.orders", "version": "1"}, "payload": {}}
+    record = {"place": "a@0", "outgoing": [{"entity": "payment", "message": sent}], "raw": "{}"}
+    (samples / "part-0.jsonl").write_text(json.dumps(record) + "\n")
+    assert seen_in_runs(mapped) == {("fx.pay.orders", "1")}
+    found = [p for p in check_project(mapped).problems if p.code == "mapping.retired-receives"]
+    assert [p.place for p in found] == ["fx.pay.orders@1:refund@1"]
+    (samples / "part-0.jsonl").write_text("{broken\n")
+    assert seen_in_runs(mapped) == set()

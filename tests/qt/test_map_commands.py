@@ -417,8 +417,9 @@ def test_sorting_in_another_way_drops_a_rectangle_whose_cells_would_be_others(wi
     )
     assert window.selection.current.cells is not None
     window.actions_table["order_name"].trigger()
-    assert window.selection.current.cells is None
-    assert window.selection.current.element == Element(targets[0], sources[0])
+    after = window.selection.current
+    assert after.cells is None
+    assert after.element == Element(targets[0], sources[0])
 
 
 def test_delete_does_nothing_to_the_mapping_while_another_page_is_in_front(window: Window) -> None:

@@ -449,8 +449,9 @@ def test_enter_drills_in_until_cells_and_backspace_goes_up_a_level(window: Windo
     assert window.selection.current.element is not None
     QTest.keyClick(matrix, Qt.Key.Key_Backspace)
     assert not shows_cells(matrix)
-    assert window.selection.current.element is None
-    assert window.selection.current.source is not None
+    lifted = window.selection.current
+    assert lifted.element is None
+    assert lifted.source is not None
 
 
 def test_shift_arrows_stretch_a_rectangle_and_map_pairs_what_it_implies(window: Window, matrix: MatrixView) -> None:

@@ -68,9 +68,9 @@ class ListRow:
         return self.attribute.id
 
     def has_words(self, words: Iterable[str]) -> bool:
-        """Whether every word stands in its path, type or documentation, or in the path of what it is mapped with."""
-        a, partner = self.attribute, self.partner.path if self.partner is not None else ""
-        text = f"{a.path} {a.type_text} {a.doc} {self.note.comment} {partner}".lower()
+        """Whether every word stands in what is said of it, or of what it is mapped with: a line keeps both its ends."""
+        ends = [end for end in (self.attribute, self.partner) if end is not None]
+        text = " ".join([*(f"{end.path} {end.type_text} {end.doc}" for end in ends), self.note.comment]).lower()
         return all(word in text for word in words)
 
 

@@ -324,11 +324,8 @@ def test_comments_stand_at_the_field_and_at_the_line_they_are_about(editor: Bloc
     assert key is not None
     assert workbench is not None
     pair = Element(id_of(editor.lists.right, "memo"), id_of(editor.lists.left, "memo"))
-    place_of_memo = place_of_version(document, Side.EXTRACTION, key[0], pair.p)
-    subject = node_subject(document, Side.EXTRACTION, place_of_memo.schema, key[0], pair.p)
-    workbench.add_comment(subject, "free text of the customer")
     workbench.add_comment(element_subject(document, key, pair), "agreed with sales")
-    window.project.read_comments_again()
+    _comment(window, editor, "memo", "free text of the customer")
     row = editor.lists.lists.row(Side.EXTRACTION, pair.p)
     assert row is not None
     assert row.note.comment == "free text of the customer"
@@ -349,7 +346,17 @@ def test_a_field_dropped_from_a_tree_on_a_row_is_mapped(editor: BlockPanel, wind
     assert ("settled", "channel") in elements(window, editor.key)
 
 
-def test_a_filter_counts_what_it_finds_and_a_stub_leads_out_of_it(editor: BlockPanel) -> None:
+def _comment(window: Window, editor: BlockPanel, path: str, text: str) -> None:
+    workbench, key, document = window.project.workbench, editor.key, window.project.value
+    assert workbench is not None
+    assert key is not None
+    version = document.extraction.version(key[0])
+    subject = node_subject(document, Side.EXTRACTION, version.schema_id, key[0], id_of(editor.lists.left, path))
+    workbench.add_comment(subject, text)
+    window.project.read_comments_again()
+
+
+def test_a_filter_counts_what_it_finds_and_a_stub_leads_out_of_it(editor: BlockPanel, window: Window) -> None:
     left, right = editor.lists.left, editor.lists.right
     QTest.keyClicks(editor.filter, "payer")
     assert editor.found.text() == "1 of 10, 1 of 9"
@@ -359,8 +366,12 @@ def test_a_filter_counts_what_it_finds_and_a_stub_leads_out_of_it(editor: BlockP
     editor.filter.clear()
     QTest.keyClicks(editor.filter, "int64")
     assert [row.attribute.path for row in left.rows.rows] == ["id"]
+    assert [row.attribute.path for row in right.rows.rows] == ["payment_id"], "a line keeps both its ends"
+    editor.filter.clear()
+    _comment(window, editor, "memo", "ask the bank")
+    QTest.keyClicks(editor.filter, "bank")
     (stub,) = editor.lists.canvas.runs()[1]
-    assert (stub.is_left, stub.direction) == (True, 0), "its partner is an integer, which the filter hides"
+    assert (stub.is_left, stub.direction) == (True, 0), "only one end was commented on"
     QTest.mouseClick(editor.lists.canvas, LEFT, pos=QPoint(20, round(stub.y)))
     assert editor.filter.text() == ""
     assert len(right.rows.rows) == 9

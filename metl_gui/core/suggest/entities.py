@@ -32,6 +32,9 @@ _WORD_WEIGHT, _WHOLE_WEIGHT, _LETTERS_WEIGHT = 1.0, 1.0, 0.35
 _NAME_SHARE = 0.3
 _AT_ZERO, _BY_STRENGTH, _BY_LEAD = -3.5, 7.0, 10.0
 _IS_FED = 2.0
+_NEAR = 0.3
+"""Entities are looked at closely whose place in the index is at least this share of the best one's."""
+
 _ALIKE = 0.6
 
 
@@ -88,10 +91,10 @@ class EntityIndex:
         by_attributes = self._attributes.alike(Counter(self._features(paths)))
         by_name = self._names.alike(Counter(self._features([name])))
         fed = self._fed(document, version)
-        coarse = by_attributes + _NAME_SHARE * by_name + _IS_FED * fed
+        coarse = by_attributes + _NAME_SHARE * by_name
         count = max(LOOKED_AT, limit)
-        looked_at = np.argsort(-coarse, kind="stable")[:count]
-        looked_at = looked_at[coarse[looked_at] > 0]
+        looked_at = np.argsort(-(coarse + _IS_FED * fed), kind="stable")[:count]
+        looked_at = looked_at[fed[looked_at] | (coarse[looked_at] > max(0.0, _NEAR * coarse.max()))]
         shares = [self._compared(version.attributes, int(at)) for at in looked_at]
         strength = np.array([share for share, _ in shares], np.float64) * (1 - _NAME_SHARE)
         strength = strength + _NAME_SHARE * by_name[looked_at]

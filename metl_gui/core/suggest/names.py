@@ -9,9 +9,9 @@ separators are parted by the other side's words, and compared letter by letter t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,8 @@ def _vocabulary(side: list[Segments]) -> frozenset[str]:
 
 
 def _weighed(side: list[Segments], vocabulary: frozenset[str]) -> Names:
-    names = [_parted(name, vocabulary) for name in _without_letters(side)]
+    part = cache(partial(parted, vocabulary=vocabulary))  # words come again and again within a side
+    names = [_parted(name, part) for name in _without_letters(side)]
     first, last = _affixes(names)
     counts = Counter(word for name in names for word in {word.usual for word in name})
     whole = np.log1p(len(names))
@@ -134,12 +135,12 @@ def _weighed(side: list[Segments], vocabulary: frozenset[str]) -> Names:
     return weighed
 
 
-def _parted(name: Segments, vocabulary: frozenset[str]) -> tuple[Word, ...]:
+def _parted(name: Segments, part_word: Callable[[str], tuple[str, ...]]) -> tuple[Word, ...]:
     words: list[Word] = []
     for depth, part in enumerate(name):
         weight = 1.0 if depth == len(name) - 1 else _PARENT_WEIGHT
         for text in part:
-            for written in parted(text, vocabulary):
+            for written in part_word(text):
                 words += [Word(form, written, weight) for form in usual(written)]
     return tuple(words)
 

@@ -117,11 +117,13 @@ def segments(path: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(word.casefold() for word in _WORD.findall(name)) for name in names)
 
 
+@lru_cache(maxsize=65_536)
 def letters(path: str) -> str:
     """Return a path in lower case without punctuation: two such texts are equal for equal names."""
     return "".join(letter for letter in path.casefold() if letter.isalnum())
 
 
+@lru_cache(maxsize=65_536)
 def usual(word: str) -> tuple[str, ...]:
     """Return the usual form of a word; an abbreviation may stand for two words."""
     found = USUAL.get(word)

@@ -114,14 +114,14 @@ class Comments:
         if subject.kind == "block" and source is not None and target is not None:
             return "block", (source.version, target.schema)
         ends = [
-            (side, *self._ids(side, end))
+            (side, self._ids(side, end))
             for side, end in ((Side.EXTRACTION, source), (Side.CDM, target))
             if end is not None
         ]
         if len(ends) == 1:
-            side, *ids = ends[0]
-            return str(side), tuple(int(id_) for id_ in ids)
-        return "element", tuple(int(id_) for _, *ids in ends for id_ in ids)
+            side, ids = ends[0]
+            return side.value, ids
+        return "element", tuple(id_ for _, ids in ends for id_ in ids)
 
     def _ids(self, side: Side, spot: Spot) -> tuple[int, ...]:
         if not spot.attribute:

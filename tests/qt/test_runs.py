@@ -15,7 +15,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.engine.report import Tally
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.matrix.view import Cell
+from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.run.indent import indented
 from metl_gui.ui.run.messages import readable, unwrapped
 from metl_gui.ui.run.rates import Rates

@@ -72,8 +72,8 @@ def test_very_long_names_widen_neither_docks_nor_window(empty: Window) -> None:
     add(empty, Side.EXTRACTION, "fx." + "very_long_" * 30, "path_" * 60)
     add(empty, Side.CDM, "entity_" * 30, "path_" * 60)
     document = empty.project.value
-    places = [place_of_version(document, side, 1, 1) for side in (Side.EXTRACTION, Side.CDM)]
-    empty.selection.choose(Selected(*places))
+    source, target = (place_of_version(document, side, 1, 1) for side in (Side.EXTRACTION, Side.CDM))
+    empty.selection.choose(Selected(source, target))
     QApplication.processEvents()
     assert (empty.map.source_dock.width(), empty.map.target_dock.width()) == widths
     assert empty.map.block_dock.width() < empty.width()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Block, BlockKey, Status
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
+from metl_gui.ui import theme as themes
 from metl_gui.ui.jobs import Job, Jobs, Task
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.suggest.panel import Part
@@ -258,6 +262,39 @@ def test_the_part_for_an_attribute_lists_all_its_candidates(window: Window, key:
     choose(window, key, target="name.given")
     assert len(shown(window)) > 1
     assert all(title.startswith("name.given from ") for title in titles(window))
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_suggested_cell_shows_a_ring_and_the_current_one_a_dot_in_it(
+    window: Window, theme: str, dressed: QApplication, tmp_path: Path
+) -> None:
+    themes.apply(dressed, themes.load(theme))
+    matrix = window.map.matrix
+    matrix.fit_selection()
+    window.suggest.show()
+    suggestions = window.suggest.suggestions
+    suggestions.go_to(suggestions.best[0])
+    path = tmp_path / f"suggestions-{theme}.png"
+    assert window.grab().save(str(path))
+    picture = matrix.grab().toImage()
+    for ghost in matrix.sight.ghosts:
+        box = matrix.cell_box(ghost.key, ghost.element)
+        assert box is not None
+        assert good_pixels(picture, box) > 8
+        middle = QRect(box.center().x() - 1, box.center().y() - 1, 3, 3)
+        assert (good_pixels(picture, middle) > 0) is ghost.is_current
+
+
+def good_pixels(picture: QImage, box: QRect) -> int:
+    """Count the pixels of a box that are nearly of the colour of suggestions."""
+    good = themes.current().good
+    found = 0
+    for x in range(box.left(), box.right() + 1):
+        for y in range(box.top(), box.bottom() + 1):
+            colour = picture.pixelColor(x, y)
+            found += max(abs(colour.red() - good.red()), abs(colour.green() - good.green())) < 40
+    return found
 
 
 def test_a_project_that_is_read_only_shows_suggestions_and_takes_none(

@@ -34,7 +34,13 @@ class Haystack:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Haystack:
         """Take texts in the given order."""
-        return cls._on(TextTable.of(text.lower() for text in texts))
+        found = list(texts)
+        whole = "".join(found)
+        if not whole.isascii():
+            return cls._on(TextTable.of(text.lower() for text in found))
+        offsets = np.zeros(len(found) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, found), np.int64, len(found)), out=offsets[1:])
+        return cls._on(TextTable(whole.lower().encode("ascii"), offsets))
 
     @classmethod
     def on(cls, table: TextTable) -> Haystack:

@@ -72,13 +72,14 @@ class MappingRows:
 
     def __init__(self, document: Document, comments: Comments = _NO_COMMENTS) -> None:
         self.document = document
-        self._remarks = comments
+        self.comments = comments
         self._columns = {side: columns_of(document.tree(side)) for side in Side}
         self._base = document.matrix.base
         edited = dict(document.matrix.edited())
         self._edited = base_of(block for block in edited.values() if block is not None)
         self._gone = np.array(sorted(row for key in edited if (row := self._base.find(key)) >= 0), np.intp)
         self._split = len(self._base.q)
+        self._ranks: dict[Column, NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -154,13 +155,13 @@ class MappingRows:
         """Return what each element of a base is sorted by."""
         match column:
             case Column.ATTRIBUTE | Column.TYPE:
-                return self._attribute_ranks(Side.EXTRACTION, column is Column.TYPE)[base.p]
+                return self._attribute_ranks(Side.EXTRACTION, column)[base.p]
             case Column.CDM_ATTRIBUTE | Column.CDM_TYPE:
-                return self._attribute_ranks(Side.CDM, column is Column.CDM_TYPE)[base.q]
+                return self._attribute_ranks(Side.CDM, column)[base.q]
             case Column.SCHEMA | Column.VERSION:
-                ranks = self._version_ranks(Side.EXTRACTION, column is Column.SCHEMA)[base.version]
+                ranks = self._version_ranks(Side.EXTRACTION, column)[base.version]
             case Column.ENTITY | Column.ENTITY_VERSION:
-                ranks = self._version_ranks(Side.CDM, column is Column.ENTITY)[base.entity_version]
+                ranks = self._version_ranks(Side.CDM, column)[base.entity_version]
             case Column.STATUS:
                 ranks = base.status.astype(np.int64)
             case Column.WHO:
@@ -176,24 +177,32 @@ class MappingRows:
         places = _places([list(texts(each)) for each in (self._base, self._edited)])
         return places[0 if base is self._base else 1]
 
-    def _attribute_ranks(self, side: Side, of_types: bool) -> NDArray[np.int64]:
+    def _attribute_ranks(self, side: Side, column: Column) -> NDArray[np.int64]:
         """Return by attribute id where its path or type stands among all, sorted."""
-        parts = [part.columns for part in self._columns[side].parts]
-        texts = [list(c.types) if of_types else [c.base.texts[at] for at in range(len(c.paths))] for c in parts]
-        places = _places(texts)
-        ranks = [place[c.base.type if of_types else c.base.path] for place, c in zip(places, parts, strict=True)]
-        return _by_id([c.base.id for c in parts], ranks, self.document.ids(side).attribute)
+        if column not in self._ranks:
+            of_types = column in (Column.TYPE, Column.CDM_TYPE)
+            parts = [part.columns for part in self._columns[side].parts]
+            texts = [list(c.types) if of_types else [c.base.texts[at] for at in range(len(c.paths))] for c in parts]
+            places = _places(texts)
+            ranks = [place[c.base.type if of_types else c.base.path] for place, c in zip(places, parts, strict=True)]
+            ids = [c.base.id for c in parts]
+            self._ranks[column] = _by_id(ids, ranks, self.document.ids(side).attribute)
+        return self._ranks[column]
 
-    def _version_ranks(self, side: Side, by_name: bool) -> NDArray[np.int64]:
+    def _version_ranks(self, side: Side, column: Column) -> NDArray[np.int64]:
         """Return by version id its place: by name of its schema and then age, or by age alone."""
-        parts = [part.columns for part in self._columns[side].parts]
-        places = _places([[schema.name for schema in c.base.schemas.values()] for c in parts])
-        most = 1 + max(int(c.place.max(initial=0)) for c in parts)
-        ranks = [
-            place[c.schema_row] * most + c.place if by_name else c.place.astype(np.int64)
-            for place, c in zip(places, parts, strict=True)
-        ]
-        return _by_id([c.base.version_id for c in parts], ranks, self.document.ids(side).version)
+        if column not in self._ranks:
+            by_name = column in (Column.SCHEMA, Column.ENTITY)
+            parts = [part.columns for part in self._columns[side].parts]
+            names = [[schema.name for schema in c.base.schemas.values()] if by_name else [] for c in parts]
+            most = 1 + max(int(c.place.max(initial=0)) for c in parts)
+            ranks = [
+                place[c.schema_row] * most + c.place if by_name else c.place.astype(np.int64)
+                for place, c in zip(_places(names), parts, strict=True)
+            ]
+            ids = [c.base.version_id for c in parts]
+            self._ranks[column] = _by_id(ids, ranks, self.document.ids(side).version)
+        return self._ranks[column]
 
     # filter
 
@@ -234,7 +243,7 @@ class MappingRows:
 
     def _attributes_passing(self, side: Side, term: Term) -> Bools:
         query = Query((term,))
-        notes = notes_of(self.document, side, self._remarks, query)
+        notes = notes_of(self.document, side, self.comments, query)
         filtering = Filtering(self._columns[side], query, AttributeUses(side, self.document), notes)
         for _ in filtering.run():
             pass

@@ -72,7 +72,8 @@ class BaseColumns:
     @cached_property
     def names(self) -> Haystack:
         """Name and aliases of each schema, to search in; of s."""
-        return Haystack.of("\n".join((schema.name, *schema.aliases)) for schema in self.base.schemas.values())
+        schemas = self.base.schemas.values()
+        return Haystack.of("\n".join((s.name, *s.aliases)) if s.aliases else s.name for s in schemas)
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -217,7 +218,11 @@ def _fill(found: Changes, columns: BaseColumns) -> Iterator[None]:
     base = columns.base
     last = np.full(int(base.lineage.max(initial=0)) + 1, -1, np.int32)
     last_type = np.zeros(len(last), np.int32)
-    order = np.argsort(columns.place, kind="stable")
+    yield
+    is_newest = columns.is_newest
+    yield
+    order = np.argsort(columns.place.astype(np.uint16), kind="stable")
+    yield
     bounds = np.searchsorted(columns.place[order], np.arange(int(columns.place.max(initial=-1)) + 2))
     for place in range(len(bounds) - 1):
         rows = order[bounds[place] : bounds[place + 1]]
@@ -232,7 +237,7 @@ def _fill(found: Changes, columns: BaseColumns) -> Iterator[None]:
             yield
         if place:
             before = order[bounds[place - 1] : bounds[place]]
-            for at in _in_steps(columns, before[~columns.is_newest[before]]):
+            for at in _in_steps(columns, before[~is_newest[before]]):
                 found.goes[at] = last[base.lineage[at]] != place
                 yield
 

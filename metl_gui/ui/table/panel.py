@@ -54,6 +54,7 @@ class MappingPanel(Surface):
         self._selection = selection
         self._jobs = jobs
         self._job: Job | None = None
+        self._known: MappingRows | None = None
         self._query = Query()
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)
         self._is_stale = True
@@ -182,6 +183,7 @@ class MappingPanel(Surface):
 
     def _opened(self, _workbench: object) -> None:
         self._is_stale = True
+        self._known = None
         self.model.show_rows(None, np.zeros(0, np.int32))
         self._refresh()
 
@@ -208,7 +210,7 @@ class MappingPanel(Surface):
             return
         self._is_stale = False
         document = self._project.value
-        mapping = MappingRows(document, self._project.comments())
+        mapping = self._mapping()
         query, order = self._query, self._order
         if self._job is not None:
             self._job.cancel()
@@ -223,6 +225,13 @@ class MappingPanel(Surface):
                 self._show(mapping, outcome.value)
 
         self._job = self._jobs.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
+
+    def _mapping(self) -> MappingRows:
+        """Return the rows of the document, with what was worked out for them as long as it is the same."""
+        document, comments, known = self._project.value, self._project.comments(), self._known
+        if known is None or known.document is not document or known.comments is not comments:
+            known = self._known = MappingRows(document, comments)
+        return known
 
     def _show(self, mapping: MappingRows, rows: Rows) -> None:
         self._job = None

@@ -19,6 +19,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import contrast, luminance
 from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.changes import changes_within
 from metl_gui.ui.matrix.content import Content, content_of
@@ -268,3 +269,27 @@ def test_moving_the_pointer_does_not_paint_the_plane_again(window: Window) -> No
         matrix.viewport().repaint()
     assert matrix.pointer.column is not None
     assert matrix.tiles.painted == painted_before
+
+
+@pytest.mark.usefixtures("dressed")
+@pytest.mark.parametrize("size", [(7, 12), (40, 18), (300, 200)])
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("width", [0.0, 2.0])
+def test_a_box_looks_as_qt_draws_it(size: tuple[int, int], ratio: float, width: float) -> None:
+    outline = QColor("#8F5400") if width else None
+    fill = QColor("#FFF3DD")
+
+    def drawn(is_vector: bool) -> QImage:
+        image = QImage(round(320 * ratio), round(220 * ratio), QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        box = QRectF(10, 10, *size)
+        Boxes(painter, ratio, 4.0, is_vector=is_vector).draw(box, fill, outline, width)
+        painter.end()
+        return image
+
+    one, other = drawn(is_vector=False), drawn(is_vector=True)
+    bytes_of = [np.frombuffer(image.constBits(), np.uint8).astype(int) for image in (one, other)]
+    assert np.abs(bytes_of[0] - bytes_of[1]).max() <= 3
+    assert one.pixelColor(round((10 + size[0] / 2) * ratio), round((10 + size[1] / 2) * ratio)) == fill

@@ -26,7 +26,7 @@ class Sign(StrEnum):
     DENSITY = "density of elements"
     ADDED = "added in this version"
     GONE = "lost in this version"
-    TINY = "too small to draw"
+    TINY = "holds elements, too small to draw"
     HIDDEN = "hidden, nothing is deleted"
 
 

@@ -24,6 +24,7 @@ from metl_gui.ui.theme import Theme
 _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
 _SIGN_FROM_PX = 10
+_HAIRLINE_PX = 3
 _CROSS_FROM_PX = 30
 _RASTER_PX = 2.8
 """The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
@@ -209,6 +210,8 @@ def _signs(look: Look, laid: Laid) -> frozenset[Sign]:
     found = {Sign.SHARE} if bool((tiles.elements > 0).any()) else set()
     found |= {Sign.REVIEW} if bool((tiles.waiting > 0).any()) else set()
     found |= {Sign.DIFFERS} if bool((tiles.flagged > 0).any()) else set()
+    is_tiny = np.minimum(laid.width, laid.height) < _HAIRLINE_PX
+    found |= {Sign.TINY} if bool((is_tiny & (tiles.elements > 0)).any()) else set()
     if look.tinting.overlay is not tinting.Overlay.NONE:
         found.discard(Sign.SHARE)
     return frozenset(found)

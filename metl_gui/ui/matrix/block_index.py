@@ -162,7 +162,9 @@ def index_of(base: DpmBase, columns: Axis, rows: Axis) -> BlockIndex:
     key = x * max(len(rows.version_spans), 1) + y
     order = np.argsort(key, kind="stable")
     turned_key = (y * max(len(columns.version_spans), 1) + x)[order]
-    turned = np.argsort(turned_key, kind="stable")
+    # Within one y the first order is by x already; numbers of 16 bits are sorted without comparing them.
+    second = y[order]
+    turned = np.argsort(second.astype(np.uint16) if len(rows.version_spans) < 2**16 else second, kind="stable")
     return BlockIndex(base, columns, rows, key[order], row[order], turned_key[turned], turned.astype(np.int32))
 
 

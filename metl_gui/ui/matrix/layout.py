@@ -65,10 +65,14 @@ def plan_of(nodes: Nodes, schemas: Sequence[Schema], groups: Ints, newest_only: 
     ids = np.fromiter(chain.from_iterable(own), np.int32, int(counts.sum()))
     schema = np.repeat(np.arange(len(own), dtype=np.int32), counts)
     rows = nodes.rows(ids)
-    widths = np.zeros(len(ids), np.int32)
     there = rows != NOWHERE
-    widths[there] = nodes.widths(rows[there])
-    return Plan(tuple(schemas), groups, ids, rows, widths, schema).part(np.flatnonzero(widths > 0))
+    if there.all():
+        widths = nodes.widths(rows).astype(np.int32)
+    else:
+        widths = np.zeros(len(ids), np.int32)
+        widths[there] = nodes.widths(rows[there])
+    plan = Plan(tuple(schemas), groups, ids, rows, widths, schema)
+    return plan if widths.all() and counts.all() else plan.part(np.flatnonzero(widths))
 
 
 @dataclass(frozen=True, eq=False)

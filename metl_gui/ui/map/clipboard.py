@@ -13,16 +13,18 @@ from metl_gui.core.edits.group import Several
 from metl_gui.core.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.ui.document import OpenProject
+from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.chosen_nodes import blocks_of
-from metl_gui.ui.map.mapper import Said
+from metl_gui.ui.map.mapper import Said, work_out
 from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.chosen import Elements, box_of, elements_in, nodes_in
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.selection import Selection
-from metl_gui.workbench.pasting import plan_paste, snippet
+from metl_gui.workbench.pasting import Paste, plan_paste, snippet
 
 BLOCK_MIME = "application/x-metl-block"
 _SHOWN = 8
+_LINES_AT_ONCE = 300
 
 
 class Clipboard(QObject):
@@ -41,9 +43,11 @@ class Clipboard(QObject):
         project: OpenProject,
         selection: Selection,
         planes: Planes,
+        jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._jobs = jobs
         self._project = project
         self._selection = selection
         self._planes = planes
@@ -121,12 +125,21 @@ class Clipboard(QObject):
         self.said.emit(Said(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
 
     def _paste_table(self, text: str) -> None:
-        try:
-            done = plan_paste(self._project.value, text, self._selection.current.block)
-        except SchemaError as error:
-            self.said.emit(Said(str(error), is_good=False))
-            return
-        if done.conflicts:
+        document, block = self._project.value, self._selection.current.block
+
+        def work() -> Paste | SchemaError:
+            try:
+                return plan_paste(document, text, block)
+            except SchemaError as error:
+                return error
+
+        jobs = self._jobs if text.count("\n") > _LINES_AT_ONCE else None
+        work_out(jobs, "Reading what was copied", work, self._take_table)
+
+    def _take_table(self, done: Paste | SchemaError) -> None:
+        if isinstance(done, SchemaError):
+            self.said.emit(Said(str(done), is_good=False))
+        elif done.conflicts:
             lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in done.conflicts[:_SHOWN]]
             lines += [f"and {len(done.conflicts) - _SHOWN:,} more"] if len(done.conflicts) > _SHOWN else []
             count = len(done.conflicts)

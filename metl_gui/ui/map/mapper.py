@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,14 +22,19 @@ from metl_gui.core.pairing import Chosen, Pairing, Plan, by_name, by_position, p
 from metl_gui.ui.conflict import Answer, Conflict, toggle
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dragging import Dragged
+from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.chosen import box_of, elements_in, is_shown, nodes_in
+from metl_gui.ui.matrix.chosen import box_of, elements_in, nodes_in, shown_of
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words, path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selection
 
+T = TypeVar("T")
+
 _MOST_BLOCKS = 2_000
+_AT_ONCE = 50
+"""So many blocks are paired between two events; more of them are a job."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Mapper(QObject):
         project: what is edited.
         selection: what is chosen.
         planes: the plane as it is shown, and with nothing hidden.
+        jobs: what works out large plans, ``None`` to wait for them.
 
     Signals:
         said: a ``Said``.
@@ -77,12 +84,14 @@ class Mapper(QObject):
         project: OpenProject,
         selection: Selection,
         planes: Planes,
+        jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._project = project
         self._selection = selection
         self._planes = planes
+        self._jobs = jobs
 
     # single cells
 
@@ -229,8 +238,18 @@ class Mapper(QObject):
             self._say(f"That would be {len(sources) * len(targets):,} blocks: choose fewer versions.", is_good=False)
         else:
             instead = self.map_by_position if other_pairing is by_position else self.map_by_name
-            done = plan(self._project.value, sources, targets, pairing)
-            self._carry_out(done, how, other, lambda: self._try_instead(done, instead))
+            document = self._project.value
+
+            def carry_out(done: Plan) -> None:
+                self._carry_out(done, how, other, lambda: self._try_instead(done, instead))
+
+            is_large = len(sources) * len(targets) > _AT_ONCE
+            work_out(
+                self._jobs if is_large else None,
+                "Pairing fields",
+                lambda: plan(document, sources, targets, pairing),
+                carry_out,
+            )
 
     def _try_instead(self, done: Plan, instead: Callable[[], object]) -> None:
         if done.mapped:
@@ -251,12 +270,9 @@ class Mapper(QObject):
 
     def _clear(self, elements: Mapping[BlockKey, tuple[Element, ...]], verb: str, done: str) -> None:
         """Clear the elements that are shown, and say how many are not."""
-        shown, whole = self._planes.shown, self._planes.whole
-        hides = shown is not None and shown is not whole
-        kept = dict(elements)
-        if hides and shown is not None:
-            kept = {key: tuple(e for e in own if is_shown(shown, key, e)) for key, own in elements.items()}
-            kept = {key: own for key, own in kept.items() if own}
+        shown = self._planes.shown
+        hides = shown is not None and shown is not self._planes.whole
+        kept = shown_of(shown, elements) if hides and shown is not None else dict(elements)
         count, hidden = _total(kept), _total(elements) - _total(kept)
         left = f", {hidden:,} hidden left" if hidden else ""
         if not count:
@@ -302,6 +318,19 @@ class Mapper(QObject):
         self, text: str, is_good: bool = True, action: str = "", callback: Callable[[], object] | None = None
     ) -> None:
         self.said.emit(Said(text, action, callback, is_good))
+
+
+def work_out(jobs: Jobs | None, title: str, work: Callable[[], T], done: Callable[[T], object]) -> None:
+    """Work something out: as a job where there is one to do it, else at once."""
+    if jobs is None:
+        done(work())
+        return
+
+    def ended(outcome: Outcome[T]) -> None:
+        if outcome.value is not None:
+            done(outcome.value)
+
+    jobs.start(title, lambda _watch: work(), ended)
 
 
 def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:

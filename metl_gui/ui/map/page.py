@@ -68,8 +68,8 @@ class MapPage(QMainWindow):
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
         self.planes = Planes(jobs, self)
-        self.mapper = Mapper(project, selection, self.planes, self)
-        self.clipboard = Clipboard(project, selection, self.planes, self)
+        self.mapper = Mapper(project, selection, self.planes, jobs, self)
+        self.clipboard = Clipboard(project, selection, self.planes, jobs, self)
         self.going = Going(project, selection, self.matrix, Bookmarks(settings), self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)

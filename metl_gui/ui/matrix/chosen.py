@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from metl_gui.core.blocks import BlockKey, Element
@@ -77,10 +78,31 @@ def nodes_in(content: Content, side: Side, box: Box) -> tuple[Chosen, ...]:
     return tuple(found)
 
 
-def is_shown(content: Content, key: BlockKey, element: Element) -> bool:
-    """Whether a cell is on the plane."""
-    columns, rows = content.columns, content.rows
-    return columns.position_of(key[0], element.p) is not None and rows.position_of(key[1], element.q) is not None
+def shown_of(content: Content, elements: Mapping[BlockKey, tuple[Element, ...]]) -> Elements:
+    """Return those of some elements whose cells are on the plane.
+
+    Cost: the attributes of the versions that the blocks lie between.
+    """
+    sources: dict[int, frozenset[int]] = {}
+    targets: dict[int, frozenset[int]] = {}
+    found: Elements = {}
+    for key, own in elements.items():
+        for axis, known, version in ((content.columns, sources, key[0]), (content.rows, targets, key[1])):
+            if version not in known:
+                known[version] = _ids_on(axis, version)
+        kept = tuple(e for e in own if e.p in sources[key[0]] and e.q in targets[key[1]])
+        if kept:
+            found[key] = kept
+    return found
+
+
+def _ids_on(axis: Axis, version_id: int) -> frozenset[int]:
+    """Return the attributes of a version that are on an axis."""
+    item = axis.version_item(version_id)
+    if item is None:
+        return frozenset()
+    spans = axis.spans(Level.VERSION)
+    return frozenset(axis.attribute_id(at) for at in range(spans.first(item), spans.last(item)))
 
 
 def _shown(axis: Axis, version: int, positions: range) -> frozenset[int] | None:

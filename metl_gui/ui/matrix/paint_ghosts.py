@@ -14,13 +14,18 @@ from metl_gui.ui.theme import Theme
 _SHARE = 0.52
 
 
+def are_drawn(content: Content, camera: Camera) -> bool:
+    """Whether cells are drawn one by one, so that a ring has its place."""
+    levels = level_at(content.columns, camera.scale_x), level_at(content.rows, camera.scale_y)
+    return levels == (Level.ATTRIBUTE, Level.ATTRIBUTE)
+
+
 def paint_ghosts(
     painter: QPainter, content: Content, camera: Camera, ghosts: tuple[Ghost, ...], size: QRectF, theme: Theme
 ) -> None:
     """Paint the rings that lie in a viewport; none where cells are not drawn one by one."""
     columns, rows = content.columns, content.rows
-    levels = level_at(columns, camera.scale_x), level_at(rows, camera.scale_y)
-    if levels != (Level.ATTRIBUTE, Level.ATTRIBUTE):
+    if not are_drawn(content, camera):
         return
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -23,7 +23,7 @@ from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.overview import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.overview import Overview
 from metl_gui.ui.matrix.paint_comments import Commented, paint_comments
-from metl_gui.ui.matrix.paint_ghosts import paint_ghosts
+from metl_gui.ui.matrix.paint_ghosts import are_drawn, paint_ghosts
 from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
 from metl_gui.ui.matrix.pane import Pane, fill_around
 from metl_gui.ui.matrix.tiles import TileCache
@@ -171,7 +171,8 @@ class Panes:
     def _paint_legend(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
         people = content.people if content is not None else ("",)
-        signs = self.tiles.signs | ({Sign.SUGGESTED} if self.sight.ghosts else set())
+        has_rings = content is not None and self.sight.ghosts and are_drawn(content, self.sight.snapped)
+        signs = self.tiles.signs | ({Sign.SUGGESTED} if has_rings else set())
         paint_legend(painter, size, themes.current(), signs, self.tiles.tinting, people)
 
     def _paint_corner(self, painter: QPainter, size: QRectF) -> None:

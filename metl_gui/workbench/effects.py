@@ -119,22 +119,28 @@ def do(
 
 
 def preview(document: Document, edit: Edit) -> EditOutcome:
-    """Say what an edit would do.
+    """Say what an edit would do to blocks, without counting what else waits.
 
     Raises:
         EditError: the rules refuse the edit.
     """
-    return told(perform(document, edit), is_done=False)
+    return told(perform(document, edit), is_done=False, counts=False)
 
 
-def told(transition: Transition, is_done: bool = True) -> EditOutcome:
-    """Put what an edit did into names."""
+def told(transition: Transition, is_done: bool = True, counts: bool = True) -> EditOutcome:
+    """Put what an edit did into names.
+
+    Args:
+        transition: of the edit.
+        is_done: whether it was written.
+        counts: whether to count all decisions that wait, which costs what they hold.
+    """
     found = tuple(_outcome(transition, effect) for effect in effects(transition))
     return EditOutcome(
         transition.after.state if is_done else transition.before.state,
         transition.title,
         found,
-        len(review_items(transition.after)),
+        len(review_items(transition.after)) if counts else 0,
         not transition.change.is_empty,
         not is_done,
     )

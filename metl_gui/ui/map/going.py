@@ -18,6 +18,9 @@ from metl_gui.ui.naming import path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selected, Selection, still_there
 from metl_gui.workbench.going import Completions, End, find_ends
 
+_GO_FOOT = "Enter goes there · Tab completes · schema@version.field names a version · Esc closes"
+_BOOKMARK_FOOT = "Enter keeps this place in View > Bookmarks · Esc closes"
+
 
 class Going(QObject):
     """Joins the sheets over the matrix to selection and bookmarks.
@@ -37,8 +40,8 @@ class Going(QObject):
         self._matrix = matrix
         self.bookmarks = bookmarks
         self._completions: Completions | None = None
-        self.go_to_sheet = LineSheet(matrix, "Go to", "schema.field -> entity.attribute", self._complete)
-        self.bookmark_sheet = LineSheet(matrix, "Name of the bookmark", "What to call this place")
+        self.go_to_sheet = LineSheet(matrix, "Go to", "schema.field -> entity.attribute", _GO_FOOT, self._complete)
+        self.bookmark_sheet = LineSheet(matrix, "Name of the bookmark", "What to call this place", _BOOKMARK_FOOT)
         self.go_to_sheet.accepted.connect(self._go)
         self.bookmark_sheet.accepted.connect(self._set_bookmark)
 

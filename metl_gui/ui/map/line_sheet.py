@@ -25,6 +25,7 @@ class LineSheet(QFrame):
     Args:
         name: what screen readers call it.
         hint: stands in the empty line.
+        foot: what keys do, under the line while nothing is wrong.
         propose: whole texts that the typed one may become.
 
     Signals:
@@ -34,9 +35,15 @@ class LineSheet(QFrame):
     accepted = Signal(str)
 
     def __init__(
-        self, parent: QWidget, name: str, hint: str, propose: Callable[[str], list[str]] = _proposes_nothing
+        self,
+        parent: QWidget,
+        name: str,
+        hint: str,
+        foot: str,
+        propose: Callable[[str], list[str]] = _proposes_nothing,
     ) -> None:
         super().__init__(parent)
+        self._foot = foot
         self.setProperty("surface", "sheet")
         self.setAccessibleName(name)
         self._propose = propose
@@ -79,8 +86,7 @@ class LineSheet(QFrame):
 
     def say(self, words: str) -> None:
         """Say under the line what is wrong with it."""
-        self.note.setText(words)
-        self.note.setVisible(bool(words))
+        self.note.setText(words or self._foot)
         self._place()
 
     def leave(self) -> None:

@@ -82,7 +82,8 @@ def _frames(setting: Setting, rounds: int, steps: int) -> Iterator[Case]:
     p95 = [_percentile(frames, 95) for frames in ours]
     everything = [frame for frames in ours for frame in frames]
     note = (
-        f"p50 {statistics.median(everything):.1f}, max {max(everything):.1f} of {len(ours[0])} frames; p95 by kind: "
+        f"p50 {statistics.median(everything):.1f}, max {max(everything):.1f} of {len(ours[0])} frames; "
+        f"processor time p95 {_percentile(found['processor'], 95):.1f}; p95 by kind: "
         + ", ".join(f"{kind} {_percentile(frames, 95):.1f}" for kind, frames in _by_kind(found["rounds"]).items())
     )
     low, high = quartiles(p95)

@@ -29,6 +29,8 @@ _BAND_PX = 20
 _THIN_PX = 18
 _GAP = 3.0
 _LEAST_BAND = 3.0
+_LEAST_LINE = 0.8
+"""Share of a line's height below which names would run into each other."""
 _CORNER = 4.0
 _LEAST_LETTERS = 6
 _MOST_KEPT = 20_000
@@ -159,7 +161,7 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
             words = name_of(strip.axis, coarser, item, is_full=True)
             _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
     room = left_px() - _band_px() - 20.0 if coarser is not None else left_px() - 16.0
-    for item, begin, end in strip.items(level, letters.plain.height - 4):
+    for item, begin, end in strip.items(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         box = QRectF(left_px() - 10 - room, begin, room, end - begin)
         if end - begin > 2 * _band_px():
@@ -269,7 +271,7 @@ def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str
 
 def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
     """Write names upwards, each above the middle of the part of its item that is in sight."""
-    for item, begin, end in strip.items(level, letters.plain.height - 4):
+    for item, begin, end in strip.items(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(name_of(strip.axis, level, item), place.height())

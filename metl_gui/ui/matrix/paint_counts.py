@@ -14,6 +14,7 @@ from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.changes import paint_changes
 from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.density import Density
 from metl_gui.ui.matrix.lettering import Lettering
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.pane import fill_around
@@ -29,6 +30,8 @@ _CROSS_FROM_PX = 30
 _RASTER_PX = 2.8
 """The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
 _RAMP = 16
+_DECADES = 4
+"""Powers of ten between the faintest density and the strongest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,14 +263,22 @@ def density(
         The picture, and whether anything waits in it.
     """
     found = content.density(box, (_RASTER_PX / scales[0], _RASTER_PX / scales[1]))
-    elements, room = found.elements.reshape(-1), found.room.reshape(-1)
+    elements = found.elements.reshape(-1)
     held, waits = np.flatnonzero(elements), np.flatnonzero(found.waits)
-    share = elements[held] / np.maximum(room[held], np.float32(1e-6))
     steps = np.zeros(len(elements), np.uint8)
-    steps[held] = 1 + np.minimum(share * _RAMP, _RAMP - 1).astype(np.uint8)
+    strength = 1 + np.log10(elements[held] / _capacity(content, found)) / _DECADES
+    steps[held] = 1 + np.clip(strength * _RAMP, 0, _RAMP - 1).astype(np.uint8)
     steps[waits] = _RAMP + 1
     image = coloured(steps.reshape(found.elements.shape), _ramp(theme))
     return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
+
+
+def _capacity(content: Content, found: Density) -> float:
+    """Return how many elements a bin would hold if blocks of the usual size, fully mapped, covered all of it."""
+    rows, columns = found.elements.shape
+    area = (found.right - found.left) * (found.bottom - found.top) / (columns * rows)
+    sides = (axis.spans(Level.VERSION).median_length for axis in (content.columns, content.rows))
+    return max(float(area) / max(*sides, 1.0), 1.0)
 
 
 def _ramp(theme: Theme) -> Colours:

@@ -15,7 +15,7 @@ from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Version
 from metl_gui.core.suggest.names import Scores, alike, alike_texts, read_names
-from metl_gui.core.suggest.reasons import pair_reason
+from metl_gui.core.suggest.reasons import name_reason
 
 _LEAST_SCORE = 0.45
 _MOST = 12

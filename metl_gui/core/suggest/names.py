@@ -66,12 +66,6 @@ def alike(sources: Sequence[str], targets: Sequence[str]) -> Scores:
     return np.where(is_same, np.float32(1), scores).astype(np.float32)
 
 
-@lru_cache(maxsize=16_384)
-def alike_pair(one: str, other: str) -> float:
-    """Compare two names that stand alone: 0 to 1."""
-    return float(alike([one], [other])[0, 0])
-
-
 def alike_texts(ours: Sequence[str], theirs: Sequence[str]) -> Scores:
     """Compare all pieces of documentation of one side with all of the other, by their words in any order.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from metl_gui.core.suggest.evidence import Evidence
-from metl_gui.core.suggest.names import Word, alike_pair, differences, read_names
+from metl_gui.core.suggest.names import Word, differences
 
 _ALIKE_DOC = 0.75
 _ALIKE_VALUES = 0.5
@@ -44,13 +42,6 @@ def reason(
     if is_left_over:
         parts = ["left over on both sides", *parts]
     return ", ".join(part for part in parts[:_MOST_PARTS] if part)
-
-
-@lru_cache(maxsize=16_384)
-def pair_reason(one: str, other: str) -> str:
-    """Say how two names are alike that stand alone; empty where they are not."""
-    ours, theirs = read_names([one], [other])
-    return name_reason(alike_pair(one, other), ours[0], theirs[0])
 
 
 def name_reason(score: float, one: tuple[Word, ...], other: tuple[Word, ...]) -> str:

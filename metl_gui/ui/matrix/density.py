@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from math import ceil, floor, log2
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.bins import FINE, Bins, Boxes, Spots, spots_of
 from metl_gui.ui.matrix.block_index import WAITS, Blocks
 from metl_gui.ui.matrix.counts import versions_of
 from metl_gui.ui.matrix.elements import cells_within
@@ -33,11 +33,9 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Area: TypeAlias = tuple[float, float, float, float]
 """Left, top, right, bottom in units."""
 
-_FINE = 0.25
-"""The least size of a bin in units; it tells cells apart, so elements are binned one by one."""
+_LEFT_BY_ROUNDING = 1e-4
 _SPARSE = 8
 """Fewer than one in so many bins are added to one by one."""
-_ROUNDING = 1e-6
 _MANY_TILES = 20_000
 _MOST_BINS = 1_500_000
 _KEPT = 2
@@ -74,68 +72,6 @@ class Density:
         """Elements over room, more than 0 wherever there is an element."""
         share = np.minimum(self.elements / np.maximum(self.room, np.float32(1e-6)), np.float32(1))
         return np.where(self.elements > 0, np.maximum(share, np.float32(1e-3)), np.float32(0))
-
-
-@dataclass(frozen=True)
-class Bins:
-    """Bins of one axis: their size in units and the numbers of the first and of the one behind the last."""
-
-    size: float
-    first: int
-    last: int
-
-    @classmethod
-    def of(cls, low: float, high: float, most: float) -> Bins:
-        """Return the bins of at most ``most`` units that cover a stretch."""
-        size = 2.0 ** floor(log2(max(most, _FINE)))
-        first = floor(low / size)
-        return cls(size, first, max(ceil(high / size), first + 1))
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    @property
-    def stretch(self) -> tuple[float, float]:
-        """Where the bins begin and end, in units."""
-        return self.first * self.size, self.last * self.size
-
-    def touched(self, begins: Floats, ends: Floats) -> tuple[Ints, Ints]:
-        """Return the first and the last bin that stretches touch, cut at the edges."""
-        low, high = self._edges(begins, ends)
-        first, last = low.astype(np.int64) - self.first, high.astype(np.int64) - self.first - 1
-        return np.maximum(first, 0), np.minimum(np.maximum(last, first), len(self) - 1)
-
-    def parts(self, begins: Floats, ends: Floats) -> Floats:
-        """Return over how many bins each stretch is spread, those beyond the edges too."""
-        low, high = self._edges(begins, ends)
-        parts: Floats = np.maximum(high - low, 1.0)
-        return parts
-
-    def _edges(self, begins: Floats, ends: Floats) -> tuple[Floats, Floats]:
-        """Round outwards, but not for what rounding left of sums of gaps; what is no longer than a bin lies in one."""
-        is_short = ends - begins <= self.size
-        middle = np.floor((begins + ends) / (2.0 * self.size))
-        if is_short.all():
-            return middle, middle + 1.0
-        low, high = np.floor(begins / self.size + _ROUNDING), np.ceil(ends / self.size - _ROUNDING)
-        return np.where(is_short, middle, low), np.where(is_short, middle + 1.0, high)
-
-
-class _Boxes(NamedTuple):
-    """Things to be binned: where they lie in units, and what they hold."""
-
-    left: Floats
-    right: Floats
-    top: Floats
-    bottom: Floats
-    elements: Floats
-    room: Floats
-    waiting: Bools
-
-    def part(self, chosen: Bools) -> _Boxes:
-        """Return some of the boxes."""
-        sides = (self.left[chosen], self.right[chosen], self.top[chosen], self.bottom[chosen])
-        return _Boxes(*sides, self.elements[chosen], self.room[chosen], self.waiting[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +152,7 @@ def density_of(content: Content, area: Area, most: tuple[float, float]) -> Densi
         most: how wide and how tall a bin may be, in units.
     """
     xs, ys = Bins.of(area[0], area[2], most[0]), Bins.of(area[1], area[3], most[1])
-    if xs.size <= _FINE or ys.size <= _FINE:
+    if xs.size <= FINE or ys.size <= FINE:
         return _of_elements(content, xs, ys)
     if not _is_coarse(content, xs):
         return _binned(_boxes_of_blocks(content, _blocks(content, xs, ys)), xs, ys)
@@ -243,17 +179,24 @@ def _with_edited(content: Content, found: Density, xs: Bins, ys: Bins) -> Densit
     store = content.pyramid.store(Level.SCHEMA, Level.SCHEMA)
     before = store.tiles(np.concatenate([added.x, taken.x]), np.concatenate([added.y, taken.y]))
     now = summed([before, added, taken])
-    out, back = _binned(_boxes_of_tiles(content, before), xs, ys), _binned(_boxes_of_tiles(content, now), xs, ys)
-    waits = found.waits - out.waits + back.waits
-    elements, room = _less(found.elements, out.elements) + back.elements, _less(found.room, out.room) + back.room
-    return Density(found.left, found.top, found.right, found.bottom, elements, room, waits)
+    out, back = spots_of(_boxes_of_tiles(content, before), xs, ys), spots_of(_boxes_of_tiles(content, now), xs, ys)
+    _exchange(found, out, back)
+    return found
 
 
-def _less(grid: Grid, taken: Grid) -> Grid:
-    """Subtract, and leave nothing of what only rounding leaves."""
-    rest = grid - taken
-    rest[rest < taken * np.float32(1e-4)] = 0
-    return rest
+def _exchange(found: Density, out: Spots, back: Spots) -> None:
+    """Take something out of bins and put something else in, and leave nothing of what only rounding leaves."""
+    bins, number = np.unique(np.concatenate([out.at, back.at]), return_inverse=True)
+    gone, come = number[: len(out.at)], number[len(out.at) :]
+    for grid, taken, given in (
+        (found.elements, out.elements, back.elements),
+        (found.room, out.room, back.room),
+        (found.waits, out.waits, back.waits),
+    ):
+        flat, less = grid.reshape(-1), np.bincount(gone, taken, minlength=len(bins))
+        rest = flat[bins] - less
+        rest[rest < less * _LEFT_BY_ROUNDING] = 0
+        flat[bins] = rest + np.bincount(come, given, minlength=len(bins))
 
 
 def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
@@ -268,7 +211,7 @@ def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
         else _boxes_of_blocks(content, _blocks(content, xs, ys))
     )
     _add(density, rooms._replace(elements=np.zeros(len(rooms.room))), xs, ys)
-    _add(density, _Boxes(left, left + one, top, top + one, one, 0 * one, one < 0), xs, ys)
+    _add(density, Boxes(left, left + one, top, top + one, one, 0 * one, one < 0), xs, ys)
     return density
 
 
@@ -290,17 +233,17 @@ def _within(axis: Axis, level: Level, bins: Bins) -> range:
     return axis.spans(level).within(*bins.stretch)
 
 
-def _boxes_of_blocks(content: Content, blocks: Blocks) -> _Boxes:
+def _boxes_of_blocks(content: Content, blocks: Blocks) -> Boxes:
     x, y = _sides(content.columns.version_spans, blocks.x), _sides(content.rows.version_spans, blocks.y)
-    return _Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.room.astype(np.float64), blocks.status == WAITS)
+    return Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.room.astype(np.float64), blocks.status == WAITS)
 
 
-def _boxes_of_tiles(content: Content, tiles: Tiles) -> _Boxes:
+def _boxes_of_tiles(content: Content, tiles: Tiles) -> Boxes:
     x, y = (
         _sides(content.columns.spans(Level.SCHEMA), tiles.x),
         _sides(content.rows.spans(Level.SCHEMA), tiles.y),
     )
-    return _Boxes(*x, *y, tiles.elements.astype(np.float64), tiles.room.astype(np.float64), tiles.waiting > 0)
+    return Boxes(*x, *y, tiles.elements.astype(np.float64), tiles.room.astype(np.float64), tiles.waiting > 0)
 
 
 def _sides(spans: Spans, items: Ints) -> tuple[Floats, Floats]:
@@ -315,38 +258,19 @@ def _empty(xs: Bins, ys: Bins) -> Density:
     return Density(left, top, right, bottom, *grids)
 
 
-def _binned(boxes: _Boxes, xs: Bins, ys: Bins) -> Density:
+def _binned(boxes: Boxes, xs: Bins, ys: Bins) -> Density:
     found = _empty(xs, ys)
     _add(found, boxes, xs, ys)
     return found
 
 
-def _add(found: Density, boxes: _Boxes, xs: Bins, ys: Bins) -> None:
-    """Spread what boxes hold evenly over the bins that they touch."""
-    low_x, high_x = xs.touched(boxes.left, boxes.right)
-    low_y, high_y = ys.touched(boxes.top, boxes.bottom)
-    inside = (high_x >= low_x) & (high_y >= low_y)
-    low_x, high_x, low_y, high_y = (each[inside] for each in (low_x, high_x, low_y, high_y))
-    boxes = boxes.part(inside)
-    parts = xs.parts(boxes.left, boxes.right) * ys.parts(boxes.top, boxes.bottom)
-    at, box = _bins_of(low_x, high_x, low_y, high_y, len(xs))
-    weighed = [(found.elements, boxes.elements / parts), (found.room, boxes.room / parts)]
-    weighed += [(found.waits, boxes.waiting.astype(np.float64))] if boxes.waiting.any() else []
+def _add(found: Density, boxes: Boxes, xs: Bins, ys: Bins) -> None:
+    spots = spots_of(boxes, xs, ys)
+    weighed = [(found.elements, spots.elements), (found.room, spots.room)]
+    weighed += [(found.waits, spots.waits)] if boxes.waiting.any() else []
     for grid, weights in weighed:
-        if len(at) * _SPARSE < grid.size:
-            np.add.at(grid.reshape(-1), at, weights[box].astype(np.float32))
+        if len(spots.at) * _SPARSE < grid.size:
+            np.add.at(grid.reshape(-1), spots.at, weights.astype(np.float32))
         else:
-            flat = np.bincount(at, weights[box], minlength=grid.size)
+            flat = np.bincount(spots.at, weights, minlength=grid.size)
             np.add(grid, flat.reshape(grid.shape), out=grid, casting="same_kind")
-
-
-def _bins_of(low_x: Ints, high_x: Ints, low_y: Ints, high_y: Ints, width: int) -> tuple[Ints, Ints]:
-    """Return the bins that boxes touch, and which box each of them is of."""
-    is_point = (high_x == low_x) & (high_y == low_y)
-    if is_point.all():
-        return low_y * width + low_x, np.arange(len(low_x))
-    box = np.repeat(np.arange(len(low_x)), high_y - low_y + 1)
-    row = spread(low_y, high_y + 1)
-    line = np.repeat(np.arange(len(box)), (high_x - low_x + 1)[box])
-    column = spread(low_x[box], high_x[box] + 1)
-    return row[line] * width + column, box[line]

@@ -39,3 +39,10 @@ class FilterResult:
         """What a banner says: "84 of 1,000 schemas"."""
         noun = "schemas" if self.side is Side.EXTRACTION else "entities"
         return f"{len(self.schemas):,} of {self.schema_count:,} {noun}"
+
+    def lets_pass_as(self, other: FilterResult | None) -> bool:
+        """Whether the same things pass another filter of the same words."""
+        if other is None or (self.text, self.schema_count) != (other.text, other.schema_count):
+            return False
+        pairs = ((self.schemas, other.schemas), (self.versions, other.versions), (self.attributes, other.attributes))
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout
 
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, parse
@@ -69,9 +69,9 @@ class Everywhere(QFrame):
         self.model.show_hits(found)
         self.view.setVisible(bool(found))
         self.note.setVisible(not found)
-        self._stand_on(0, 1)
         self.setVisible(bool(self.delegate.words))
         self._place()
+        self._stand_on(0, 1)
         return found
 
     @property
@@ -155,11 +155,12 @@ class Everywhere(QFrame):
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setMouseTracking(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 4, 1, 4)
-        layout.setSpacing(0)
-        layout.addWidget(self.note)
-        layout.addWidget(self.view)
+        self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 4, 1, 4)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.note)
+        self._column.addWidget(self.view)
 
     def _place(self) -> None:
         """Stand below the box, inside the window."""
@@ -168,10 +169,11 @@ class Everywhere(QFrame):
         rows = min(max(1, self.model.rowCount()), _MOST_ROWS)
         below = self._box.mapTo(self._window, QPoint(0, self._box.height() + 4))
         width = min(themes.px(_WIDTH_PX), self._window.width() - 16)
-        height = min(rows * themes.px(ROW_PX) + 12, self._window.height() - below.y() - 8)
+        height = min(rows * themes.px(ROW_PX) + 18, self._window.height() - below.y() - 8)
         middle = below.x() + self._box.width() // 2
         left = max(8, min(middle - width // 2, self._window.width() - width - 8))
         self.setGeometry(left, below.y(), width, height)
+        self._column.activate()
         self.raise_()
 
     def _stand_on(self, row: int, step: int) -> None:

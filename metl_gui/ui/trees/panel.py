@@ -6,6 +6,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.block_lists import Note
+from metl_gui.core.filter_result import FilterResult
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, Query, parse
 from metl_gui.ui import theme as themes
@@ -57,7 +58,7 @@ class TreePanel(Surface):
         self._project = project
         self._selection = selection
         self._is_following = False
-        self._is_narrowed = False
+        self._narrowed: FilterResult | None = None
         self.model = TreeModel(side, self)
         name = "Extraction tree" if side is Side.EXTRACTION else "Canonical model tree"
         self.box = QLineEdit()
@@ -180,8 +181,9 @@ class TreePanel(Surface):
     def _narrow(self) -> None:
         """Tell the matrix what passes while the funnel is on, and everything once it is off."""
         passing = self.model.passing() if self.funnel.isChecked() else None
-        if passing is not None or self._is_narrowed:
-            self._is_narrowed = passing is not None
+        is_same = passing.lets_pass_as(self._narrowed) if passing is not None else self._narrowed is None
+        if not is_same:
+            self._narrowed = passing
             self.narrowed.emit(passing)
 
     def _open_first(self) -> None:

@@ -17,7 +17,7 @@ from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
-from metl_gui.core.edits.settings import CHOICES, AddAlias, SetSettings
+from metl_gui.core.edits.settings import CHOICES, AddAlias, MaskAttribute, SetSettings
 from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.proposals import proposals
@@ -30,7 +30,7 @@ NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
 DECISIONS = ("confirm", "accept", "rename", "retire", "later")
 LINEAGES = ("join", "join", "split")
 EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "ask", "key", "group")
-KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create")
+KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create", "mask")
 
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
@@ -78,6 +78,7 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "change": _change,
         "create": _create,
         "join": _join,
+        "mask": _mask,
         "split": _split,
     }
     if kind in makers:
@@ -220,6 +221,12 @@ def _create(world: World, _: str, random: Random) -> Edit | None:
     if not entities or not leaves:
         return None
     return CreateAndMap(random.choice(entities).id, (random.choice(leaves),), random.choice(("", "fee")))
+
+
+def _mask(world: World, _: str, random: Random) -> Edit | None:
+    side = random.choice(list(Side))
+    leaves = _leaves(world, side, random)
+    return MaskAttribute(side, *random.choice(leaves)) if leaves else None
 
 
 def _leaves(world: World, side: Side, random: Random) -> list[Leaf]:

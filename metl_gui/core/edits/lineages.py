@@ -8,6 +8,7 @@ from typing import NamedTuple
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.lineages import join, restore_everywhere, split
+from metl_gui.core.masks import MASK, masked_lineages, setting_with
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.trees import TreeView
 from metl_gui.errors import EditError
@@ -75,7 +76,7 @@ class SplitLineage:
     """Say that an attribute, from its version on, is not the one that earlier versions have.
 
     Elements that an update carried over from there are lost elements now and wait for review; what was mapped above
-    the cut by hand stays.
+    the cut by hand stays. What is masked stays masked on both sides.
 
     Args:
         side: the tree.
@@ -106,7 +107,12 @@ class SplitLineage:
                 f"No version before {version.label} has {attribute.path}.",
                 hint="Name the first version in which it is another attribute than before.",
             )
+        schema = draft.schema(self.side, version.schema_id)
+        is_hidden = attribute.lineage in masked_lineages(draft.tree(self.side), schema)
         split(draft, self.side, version, attribute, below[-1])
+        if is_hidden:  # told apart, and still nobody's to see
+            value = setting_with(draft.tree(self.side), schema, attribute, is_hidden=True)
+            draft.put_schema(self.side, schema.id, schema.with_setting(MASK, value))
 
 
 def _found(draft: Draft, side: Side, leaf: Leaf) -> tuple[Version, Attribute]:

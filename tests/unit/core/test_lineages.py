@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Element, Status
-from metl_gui.core.compact import Group
+from metl_gui.core.compact import Group, touched_groups
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost
+from metl_gui.core.masks import masked_lineages
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import review_items
 from metl_gui.errors import EditError
@@ -247,8 +248,32 @@ def test_undoing_a_split_puts_losses_and_lineages_back(world: World) -> None:
 
 
 def test_a_join_writes_every_group_whose_compact_form_changes(world: World) -> None:
-    from metl_gui.core.compact import touched_groups
-
     transition = world.do(same(world, "total@2", "amount@1"))
     schema = world.version(Side.EXTRACTION, "s", "1").schema_id
     assert touched_groups(transition) == {Group(schema, world.version(Side.CDM, "be", "1").id)}
+
+
+def hidden_in(document: Document) -> set[tuple[Side, int]]:
+    """The attributes that are masked themselves."""
+    return {
+        (side, attribute.id)
+        for side in Side
+        for schema in document.tree(side).schemas()
+        for version in document.tree(side).versions(schema.id)
+        for attribute in version.attributes
+        if attribute.lineage in masked_lineages(document.tree(side), schema)
+    }
+
+
+@given(steps)
+def test_only_undo_shows_what_was_masked(history: Steps) -> None:
+    for transition in played(history).log:
+        if transition.title.startswith("Undo"):
+            continue
+        left = {
+            (side, attribute.id)
+            for side in Side
+            for version in transition.after.tree(side).all_versions()
+            for attribute in version.attributes
+        }
+        assert hidden_in(transition.before) & left <= hidden_in(transition.after), transition.title

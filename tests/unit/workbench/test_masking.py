@@ -64,6 +64,13 @@ def test_a_mask_stays_on_both_sides_of_a_split(world: World) -> None:
     assert masked(world, Side.EXTRACTION, "fx.pay", "1") == masked(world, Side.EXTRACTION, "fx.pay", "2") == {"id"}
 
 
+def test_an_attribute_that_is_told_apart_under_another_name_stays_masked(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
+    world.do(not_same(world, "total@2", "fx.pay"))
+    assert masked(world, Side.EXTRACTION, "fx.pay", "1") == {"amount"}
+    assert masked(world, Side.EXTRACTION, "fx.pay", "2") == {"total"}
+
+
 def test_showing_an_attribute_again_takes_every_name_of_it_off_the_mask(world: World) -> None:
     mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
     mask(world, Side.EXTRACTION, "fx.pay", "2", "total")

@@ -88,7 +88,7 @@ class Commands(QObject):
 
     def close_project(self) -> None:
         """Close the project; how it was looked at is kept."""
-        self._window.close_project()
+        self._window.projects.close()
 
     def ask_and_import(self, side: Side) -> None:
         """Ask for schema files and import them."""

@@ -53,7 +53,7 @@ def run(project: Path | None, source: str = "") -> int:
 
         from metl_gui.ui.dressing import dress
         from metl_gui.ui.settings import ViewSettings, stored_settings
-        from metl_gui.ui.window import Window, open_last, open_path
+        from metl_gui.ui.window import Window
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     qInstallMessageHandler(_last_words)
@@ -70,9 +70,9 @@ def run(project: Path | None, source: str = "") -> int:
     gc.freeze()  # the program and a project stay: to look for garbage among them again and again costs frames
     window.project.opened.connect(lambda _workbench: gc.freeze())
     if project is not None:
-        open_path(window, project, source)
+        window.projects.open_path(project, source)
     else:
-        open_last(window)
+        window.projects.open_last()
     return int(app.exec())
 
 

@@ -6,6 +6,7 @@ A visit comes from a file that anybody may have changed, so everything that does
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject
@@ -50,10 +51,10 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
     order = seen.get("order")
     if order in list(Order) and order != window.map.planes.arrangement.order:
         window.map.planes.order(Order(order))
+    selected = _read_selected(window.project.value, seen.get("selected"))
     place = PlanePlace.of_json(seen.get("place"))
     if place is not None:
-        window.map.matrix.go_to_place(place)
-    selected = _read_selected(window.project.value, seen.get("selected"))
+        window.map.matrix.go_to_place(replace(place, selected=selected))
     if selected != Selected():
         window.selection.choose(selected)
     page = seen.get("page")

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.errors import MetlError, ProjectHeldError, UserError
+from metl_gui.errors import MetlError
 from metl_gui.ui import asking, naming
 from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
@@ -26,6 +26,7 @@ from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.panels import Floating, fill_panels, fill_recent
+from metl_gui.ui.projects import Projects
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
@@ -37,10 +38,8 @@ from metl_gui.ui.start_page import StartPage
 from metl_gui.ui.status import Status
 from metl_gui.ui.suggest.room import SuggestionRoom
 from metl_gui.ui.upkeep import Upkeep
-from metl_gui.ui.visit import look_again, visit_of
 from metl_gui.workbench.session import Workbench
 
-_BEAT_MS = 30_000
 _WARM_UP_MS = 3_000
 _START = len(PAGES)
 
@@ -62,6 +61,7 @@ class Window(QMainWindow):
     spark: SparkRuns
     opening: Opening
     commands: Commands
+    projects: Projects
     reception: Reception
     map: MapPage
     lists: ListDocks
@@ -85,6 +85,7 @@ class Window(QMainWindow):
         self.spark = SparkRuns(self.jobs, self)
         self.opening = Opening(self.jobs, self)
         self.commands = Commands(self)
+        self.projects = Projects(self)
         self.reception = Reception(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
@@ -104,8 +105,6 @@ class Window(QMainWindow):
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self._warms_up = warms_up
         self._laid_out: list[QMainWindow] = []
-        self._beat = QTimer(self)
-        self._beat.setInterval(_BEAT_MS)
         self._build()
         self.everywhere = Everywhere(self, self.head.search)
         self._connect()
@@ -124,41 +123,16 @@ class Window(QMainWindow):
             self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_project(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
-        """Show a project that was opened, as it was looked at last.
-
-        Args:
-            workbench: the project.
-            prepared: what a job has worked out for it; without it that happens here.
-        """
-        self.close_project()
-        self.notice.clear()
-        if prepared is not None:
-            self.map.take_prepared(prepared.content)
-        self.project.open(workbench, prepared.review if prepared is not None else None)
-        self.settings.remember_project(workbench.path)
-        look_again(self, self.settings.visit(workbench.project_id))
-        self.settings.last_open = workbench.path
-
-    def close_project(self) -> None:
-        """Close the project; how it was looked at is kept."""
-        if self.project.workbench is not None:
-            self._keep_visit()
-            self.selection.choose(Selected())
-            self.project.close()
-        self.settings.last_open = None
-
-    def _keep_visit(self) -> None:
-        workbench = self.project.workbench
-        if workbench is not None and _is_there(workbench):
-            self.settings.save_visit(workbench.project_id, visit_of(self))
+        """Show a project that was opened; see ``Projects.show``."""
+        self.projects.show(workbench, prepared)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process."""
-        self._keep_visit()
+        self.projects.keep_visit()
         self.settings.save_layout("window", self.saveGeometry())
         for page in self._laid_out:
             self.settings.save_layout(page.objectName(), self.floating.state_of(page))
-        self._beat.stop()
+        self.projects.stop()
         self.upkeep.stop()
         self.spark.shut_down()
         self.jobs.stop()
@@ -249,7 +223,6 @@ class Window(QMainWindow):
         self.opening_page.cancel_wanted.connect(self.opening.cancel)
         self.actions_table.keymap.changed.connect(self._show_keys)
         self.dressing.dressed.connect(self._dressed)
-        self._beat.timeout.connect(self._tell_alive)
         self.upkeep.failed.connect(self._tell_failed)
 
     def _restore(self) -> None:
@@ -283,7 +256,6 @@ class Window(QMainWindow):
             self.stack.setCurrentIndex(_START)
         self._show_name("")
         self.setWindowTitle("METL Workbench")
-        self._beat.stop()
 
     def _opened(self, workbench: Workbench | None) -> None:
         if workbench is None:
@@ -295,9 +267,7 @@ class Window(QMainWindow):
         self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
         if self.stack.currentIndex() >= _START:
             self.show_page(0)
-        if workbench.is_for_editing:
-            self._beat.start()
-        self._show_facts()
+        self.show_facts()
 
     def _opening_began(self, name: str) -> None:
         """Say what is being opened; a project that is in front stays there until the next one can be shown."""
@@ -316,9 +286,10 @@ class Window(QMainWindow):
 
     def _changed(self, changed: Changed) -> None:
         self.selection.choose(still_there(changed.after, self.selection.current))
-        self._show_facts()
+        self.show_facts()
 
-    def _show_facts(self) -> None:
+    def show_facts(self) -> None:
+        """Show what the project says of itself: what waits, what undo takes back, counts, state."""
         workbench = self.project.workbench
         if workbench is None:
             return
@@ -330,7 +301,7 @@ class Window(QMainWindow):
         self.actions_table.refresh()
 
     def _refused(self, error: MetlError) -> None:
-        self._show_facts()
+        self.show_facts()
         asking.tell(error, self)
 
     def _show_place(self, selected: Selected) -> None:
@@ -366,18 +337,6 @@ class Window(QMainWindow):
         self._show_place(selected)
         self.status.show_selected(selected)
         self.actions_table.refresh()
-
-    def _tell_alive(self) -> None:
-        if self.project.workbench is None:
-            return
-        try:
-            self.project.workbench.beat()
-        except ProjectHeldError as error:
-            self._beat.stop()
-            self._show_facts()
-            asking.tell(error, self)
-        except UserError as error:
-            self._tell_failed(error)
 
     def _tell_said(self, said: Said) -> None:
         self.notify(said.text, said.action, said.callback, said.is_good)
@@ -445,37 +404,3 @@ class Window(QMainWindow):
         """Go to the box that searches everywhere."""
         self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.head.search.selectAll()
-
-
-def _is_there(workbench: Workbench) -> bool:
-    """Whether the file is where it was opened: only then can its id be asked for."""
-    try:
-        return bool(workbench.project_id)
-    except UserError:
-        return False
-
-
-def open_last(window: Window) -> None:
-    """Open the project that was open when the window was closed; one that keeps it from opening is tried once only."""
-    path = window.settings.last_open
-    if path is None:
-        return
-    window.settings.last_open = None  # comes back when it is shown
-    if path.is_file():
-        window.commands.open(path)
-    else:
-        window.notify(f"{path.name} is not there any more: {path.parent}", is_good=False)
-
-
-def open_path(window: Window, path: Path, source: str = "") -> None:
-    """Open the project named on the command line and, when a source is named, start a test run of it."""
-
-    def run(workbench: Workbench | None) -> None:
-        window.project.opened.disconnect(run)
-        if workbench is not None:
-            window.run_page.setup.source.setText(source)
-            window.actions_table["run"].trigger()
-
-    if source:
-        window.project.opened.connect(run)
-    window.commands.open(path)

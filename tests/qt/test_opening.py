@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.settings import ViewSettings, stored_settings
-from metl_gui.ui.window import Window, open_last
+from metl_gui.ui.window import Window
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -155,7 +156,7 @@ def test_the_last_look_at_a_project_comes_back(make_window: Callable[[], Window]
     first.show_page(1)
     first.close()
     second = make_window()
-    open_last(second)
+    second.projects.open_last()
     assert second.project.workbench is not None
     assert second.stack.currentWidget() is second.review
     second.show_page(0)
@@ -164,6 +165,21 @@ def test_the_last_look_at_a_project_comes_back(make_window: Callable[[], Window]
     assert second.map.matrix.camera.left == pytest.approx(camera.left, abs=0.5)
     assert open_rows(second) == expanded
     assert second.map.sources.box.text() == "payments"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1e308, 0.0, "x", None])
+def test_a_place_with_impossible_numbers_is_passed_over(
+    make_window: Callable[[], Window], waiting_sample: SampleFolder, number: object
+) -> None:
+    window = make_window()
+    workbench = Workbench.open(waiting_sample.project)
+    place = {"x": [None, number], "y": [None, number], "scale": [number, number], "selected": [None, None]}
+    window.settings.save_visit(workbench.project_id, {"page": 0, "place": place})
+    window.show_project(workbench)
+    window.map.matrix.grab()
+    camera = window.map.matrix.camera
+    assert all(math.isfinite(value) for value in (camera.left, camera.top, camera.scale_x, camera.scale_y))
+    assert min(camera.scale_x, camera.scale_y) > 0
 
 
 def test_a_visit_that_fits_nothing_is_passed_over(
@@ -192,7 +208,7 @@ def test_a_closed_project_is_not_opened_by_the_next_window(
     first.actions_table["close"].trigger()
     first.close()
     second = make_window()
-    open_last(second)
+    second.projects.open_last()
     assert second.project.workbench is None
     assert [button.text() for button in second.start.recent] == ["fx"]
 
@@ -205,7 +221,7 @@ def test_a_last_project_that_is_gone_is_said_and_the_start_page_shown(
     first.close()
     sample.project.unlink()
     second = make_window()
-    open_last(second)
+    second.projects.open_last()
     assert second.stack.currentWidget() is second.start
     assert "is not there any more" in second.notice.words.text()
 

@@ -15,6 +15,8 @@ from metl_gui.ui.selection import Place, Selected
 
 _REST_S = 1.5
 _MOST = 100
+_FARTHEST = 1e9
+_LARGEST = 1e3
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,11 @@ class PlanePlace:
         try:
             source, target = (None if p is None else Place(*p) for p in found["selected"])
             x, y, scale = found["x"], found["y"], found["scale"]
-            return cls(
-                Anchor(x[0], float(x[1])),
-                Anchor(y[0], float(y[1])),
-                float(scale[0]),
-                float(scale[1]),
-                Selected(source, target),
-            )
+            left, top, wide, tall = float(x[1]), float(y[1]), float(scale[0]), float(scale[1])
+            # No picture can be painted with other numbers, and a file can hold any.
+            if not (abs(left) < _FARTHEST and abs(top) < _FARTHEST and 0 < wide < _LARGEST and 0 < tall < _LARGEST):
+                return None
+            return cls(Anchor(x[0], left), Anchor(y[0], top), wide, tall, Selected(source, target))
         except (TypeError, ValueError, KeyError, IndexError):
             return None
 

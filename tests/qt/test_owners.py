@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -14,11 +16,14 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.declarations import AttributeDeclaration
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.nodes import Side
+from metl_gui.engine.results import MappedRecord, SentMessage
+from metl_gui.ui import asking
 from metl_gui.ui.owners.commands import open_dialog
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.line_model import LineModel
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
+from metl_gui.ui.run.messages import pair_of
 from metl_gui.ui.selection import Place, Selected
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.ui.window import Window
@@ -204,6 +209,44 @@ def test_an_edit_elsewhere_is_judged_again_by_an_open_editor(window: Window, ent
     assert not entity_dialog.do.isEnabled()
     entity_dialog.preview.work_out()
     assert entity_dialog.do.isEnabled()
+
+
+def test_changes_are_not_left_for_another_entity_unasked(
+    entity_dialog: EntityDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["stay", "leave"]
+    monkeypatch.setattr(asking, "ask", lambda *_: answers.pop(0))
+    refund = entity_dialog.chooser.findText("refund")
+    entity_dialog.chooser.setCurrentIndex(refund)
+    assert len(answers) == 2
+    write(entity_dialog, 1, PATH, "payee")
+    other = entity_dialog.chooser.findText("payment")
+    entity_dialog.chooser.setCurrentIndex(other)
+    assert (entity_dialog.chooser.currentIndex(), entity_dialog.table.attributes[1].path) == (refund, "payee")
+    entity_dialog.chooser.setCurrentIndex(other)
+    assert entity_dialog.table.attributes[1].path == "payer_id"
+
+
+def test_messages_are_shown_without_the_values_that_are_masked(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    sent = (
+        b'{"entity":"payment","version":"2.0.0","op":"c","source":{"schema":"%b","version":"4"},'
+        b'"payload":{"amount":12.50,"status":"paid"}}'
+    )
+    record = MappedRecord(
+        "orders.jsonl@0",
+        (SentMessage("payment", msgspec.Raw(sent % ORDERS.encode())),),
+        raw=json.dumps({"topic": ORDERS, "key": "17", "value": '{"amount": 12.50, "state": "paid"}'}),
+    )
+    plain = pair_of(record, window.project.value)
+    assert "12.50" in plain.before
+    assert "12.50" in plain.after
+    window.owners.mask()
+    pair = pair_of(record, window.project.value)
+    assert "12.50" not in pair.before + pair.after + pair.place
+    assert "17" not in pair.place
+    assert '"paid"' in pair.before
+    assert '"paid"' in pair.after
 
 
 def test_same_as_shows_what_comes_back_and_joins(window: Window, qtbot: QtBot) -> None:

@@ -21,6 +21,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
 from metl_gui.errors import EditError
+from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.document import OpenProject
@@ -56,7 +57,7 @@ class EntityDialog(QDialog):
         self._project = project
         self._document = project.value
         self._entity = entity
-        self._wants_done = False
+        self._wants_done = self._is_touched = False
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.chooser = Choice()
         self.chooser.setAccessibleName("Entity")
@@ -159,13 +160,30 @@ class EntityDialog(QDialog):
         self.chooser.setCurrentIndex(self.chooser.findData(self._entity))
         self.chooser.currentIndexChanged.connect(self._entity_chosen)
 
-    def _entity_chosen(self, _row: int) -> None:
+    def _entity_chosen(self, row: int) -> None:
+        """Go on with another entity; what was written for this one is not lost unasked."""
+        at = self.chooser.findData(self._entity)
+        if row == at:
+            return
+        if self._is_touched and not self._leaves_changes(self.chooser.itemText(at)):
+            self.chooser.setCurrentIndex(at)
+            return
         self._entity = int(self.chooser.currentData())
         self._show_entity()
+
+    def _leaves_changes(self, name: str) -> bool:
+        answers = [("leave", "Leave them"), ("stay", "Stay here")]
+        text = "They have not been made yet: nothing of them is kept."
+        return asking.ask(f"Leave the changes of {name}?", text, answers, self) == "leave"
+
+    def _touched(self) -> None:
+        self._is_touched = True
+        self._changed()
 
     def _show_entity(self) -> None:
         newest = self._document.cdm.newest(self._entity) if self._entity != NEW_ENTITY else None
         self.table.show_attributes(declared(newest) if newest is not None else ())
+        self._is_touched = False
         self.name.setVisible(self._entity == NEW_ENTITY)
         if self.table.attributes:
             self._choose(0)
@@ -251,7 +269,7 @@ class EntityDialog(QDialog):
         self.resize(themes.px(860), themes.px(620))
 
     def _connect(self) -> None:
-        self.table.edited.connect(self._changed)
+        self.table.edited.connect(self._touched)
         self.name.textChanged.connect(self._changed)
         self.preview.judged.connect(self._judged)
         self.do.clicked.connect(self.accept)

@@ -89,7 +89,7 @@ class Window(QMainWindow):
         self.reception = Reception(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
-        self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
+        self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)
         self.owners = OwnerCommands(self)
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.suggest = SuggestionRoom(self.map, self.project, self.selection, self.jobs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
@@ -19,6 +21,7 @@ from metl_gui.ui.table import panel as table_panel
 from metl_gui.ui.table.model import COLUMNS
 from metl_gui.ui.window import Window
 from metl_gui.workbench.searching import forward, reverse, versions
+from metl_gui.workbench.session import Workbench
 
 
 def watched(model: QAbstractItemModel) -> QAbstractItemModelTester:
@@ -169,6 +172,38 @@ def test_a_large_mapping_is_sorted_in_a_job(window: Window, monkeypatch: pytest.
     window.actions_table["mapping_list"].trigger()
     assert started
     assert window.lists.mapping.model.rowCount() == window.project.value.matrix.ones
+
+
+def test_elements_of_many_blocks_are_cleared_in_a_job(listing: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = listing.lists.mapping
+    started: list[object] = []
+    listing.jobs.changed.connect(started.append)
+    monkeypatch.setattr(table_panel, "MOST_BLOCKS_AT_ONCE", 2)
+    whole = listing.project.value.matrix.ones
+    panel.view.setFocus()
+    QTest.keyClick(panel.view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(panel.view, Qt.Key.Key_Delete)
+    assert started
+    assert listing.project.value.matrix.ones == panel.model.rowCount() == 0
+    listing.project.undo()
+    assert listing.project.value.matrix.ones == panel.model.rowCount() == whole
+
+
+def test_the_columns_are_kept_for_the_next_window(listing: Window, make_window: Callable[[], Window]) -> None:
+    panel = listing.lists.mapping
+    who = next(action for action in panel.column_menu().actions() if action.text() == "Who")
+    who.trigger()
+    panel.view.setColumnWidth(0, 333)
+    workbench = listing.project.workbench
+    assert workbench is not None
+    path = workbench.path
+    listing.close()
+    other = make_window()
+    other.show_project(Workbench.open(path))
+    other.actions_table["mapping_list"].trigger()
+    view = other.lists.mapping.view
+    assert view.isColumnHidden(COLUMNS.index(Column.WHO))
+    assert view.columnWidth(0) == 333
 
 
 def answers(panel: AnswerPanel) -> set[tuple[str, str, str, str, str]]:

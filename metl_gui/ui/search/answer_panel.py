@@ -60,6 +60,7 @@ class AnswerPanel(Surface):
         layout.setSpacing(6)
         layout.addWidget(self.bar)
         layout.addWidget(self.view, 1)
+        self.dress()
         self.bar.typed.connect(self.filter_now)
         self.bar.unpinned.connect(self._follow)
         self._steps.stepped.connect(self._say)
@@ -78,6 +79,11 @@ class AnswerPanel(Surface):
         """Ask for a node."""
         self._place = place
         self._search()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        for at, width in enumerate(_WIDTHS):
+            self.view.setColumnWidth(at, themes.px(width))
 
     # following
 
@@ -217,6 +223,4 @@ def _make_view(name: str, model: AnswerModel) -> QTreeView:
     view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-    for at, width in enumerate(_WIDTHS):
-        view.setColumnWidth(at, themes.px(width))
     return view

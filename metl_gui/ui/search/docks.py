@@ -12,6 +12,7 @@ from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.search.answer_panel import AnswerPanel
 from metl_gui.ui.search.progression_panel import ProgressionPanel
 from metl_gui.ui.selection import Selection
+from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.table.panel import MappingPanel
 
 
@@ -25,15 +26,22 @@ class ListDocks(QObject):
         page: gets the docks.
         beside: the dock they stand behind, as tabs.
         jobs: where large projects are sorted.
+        settings: where columns are kept.
     """
 
     said = Signal(object)
 
     def __init__(
-        self, page: QMainWindow, beside: QDockWidget, project: OpenProject, selection: Selection, jobs: Jobs
+        self,
+        page: QMainWindow,
+        beside: QDockWidget,
+        project: OpenProject,
+        selection: Selection,
+        jobs: Jobs,
+        settings: ViewSettings,
     ) -> None:
         super().__init__(page)
-        self.mapping = MappingPanel(project, selection, jobs)
+        self.mapping = MappingPanel(project, selection, jobs, settings)
         self.reverse = AnswerPanel(Side.CDM, project, selection)
         self.forward = AnswerPanel(Side.EXTRACTION, project, selection)
         self.progression = ProgressionPanel(project, selection)

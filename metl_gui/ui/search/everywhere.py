@@ -162,6 +162,10 @@ class Everywhere(QFrame):
         self._column.addWidget(self.note)
         self._column.addWidget(self.view)
 
+    def dress(self) -> None:
+        """Follow the scale."""
+        self._place()
+
     def _place(self) -> None:
         """Stand below the box, inside the window."""
         if not self.isVisible():

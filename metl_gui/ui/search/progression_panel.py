@@ -43,6 +43,7 @@ class ProgressionPanel(Surface):
         layout.setSpacing(6)
         layout.addWidget(self.bar)
         layout.addWidget(self.view, 1)
+        self.dress()
         self.bar.unpinned.connect(self._follow)
         self.view.selectionModel().currentChanged.connect(self._chosen)
         project.opened.connect(self._opened)
@@ -53,6 +54,11 @@ class ProgressionPanel(Surface):
         """Show the progression of a schema."""
         self._schema = schema_id
         self._show()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.view.horizontalHeader().setDefaultSectionSize(themes.px(132))
+        self.view.verticalHeader().setDefaultSectionSize(themes.px(32))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask when the panel is seen."""
@@ -136,10 +142,8 @@ def _make_view(model: ProgressionModel) -> QTableView:
     view.setTabKeyNavigation(False)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    view.horizontalHeader().setDefaultSectionSize(themes.px(132))
     view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     view.horizontalHeader().setHighlightSections(False)
-    view.verticalHeader().setDefaultSectionSize(themes.px(32))
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     view.verticalHeader().setHighlightSections(False)
     return view

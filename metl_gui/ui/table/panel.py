@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from metl_gui.core.draft import Transition
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.mapping_rows import Column, MappingRows, Rows
@@ -17,20 +18,26 @@ from metl_gui.core.query import Query, parse
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.selection import Selected, Selection, place_of_version
+from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.steps import Steps
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.table.model import COLUMNS, MappingModel
 from metl_gui.ui.table.view import MappingView
 from metl_gui.ui.trees.panel import FILTER_HELP
 from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.session import Door
 
 AT_ONCE = 300_000
 """Up to so many elements are filtered and sorted between two frames; more are a job."""
+
+MOST_BLOCKS_AT_ONCE = 100
+"""Elements of so many blocks are cleared at once; more are a job."""
 
 MOST_COPIED = 1_000_000
 _FILTER_DELAY_MS = 60
 _SORTING = "Sorting the mapping list"
 _COPIED_A_STEP = 500
+_COLUMNS_KEPT = "mappingColumns"
 _AT_FIRST = (Column.ENTITY_VERSION, Column.CDM_TYPE, Column.COMMENT)
 
 
@@ -43,13 +50,23 @@ class MappingPanel(Surface):
 
     Args:
         jobs: where large projects are sorted and filtered.
+        settings: where the columns are kept.
     """
 
     told = Signal(object)
     said = Signal(object)
 
-    def __init__(self, project: OpenProject, selection: Selection, jobs: Jobs, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        jobs: Jobs,
+        settings: ViewSettings,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__("panel", (900, 260), parent, share=(1.0, 0.4))
+        self._settings = settings
+        self._is_laid_out = False
         self._project = project
         self._selection = selection
         self._jobs = jobs
@@ -97,15 +114,28 @@ class MappingPanel(Surface):
         self.view.setColumnHidden(COLUMNS.index(column), not is_shown)
 
     def clear(self) -> None:
-        """Set the selected elements to zero, as one undo step."""
+        """Set the selected elements to zero, as one undo step; a great many in a job."""
         mapping, rows = self.model.mapping, self.view.chosen_rows()
-        if mapping is None or not len(rows):
+        workbench = self._project.workbench
+        if mapping is None or workbench is None or not len(rows):
             return
         blocks = mapping.elements(self.model.rows[rows])
         edits = tuple(SetElements(key, zeros=tuple(elements)) for key, elements in blocks.items())
-        noun = "element" if len(rows) == 1 else "elements"
-        if self._project.do(edits[0] if len(rows) == 1 else Several(f"Clear {len(rows):,} {noun}", edits)):
-            self.said.emit(f"{len(rows):,} {noun} cleared")
+        words = f"{len(rows):,} element{'' if len(rows) == 1 else 's'}"
+        edit = edits[0] if len(rows) == 1 else Several(f"Clear {words}", edits)
+        if len(edits) <= MOST_BLOCKS_AT_ONCE:
+            if self._project.do(edit):
+                self.said.emit(f"{words} cleared")
+            return
+
+        def done(outcome: Outcome[Transition]) -> None:
+            self._project.catch_up()
+            if outcome.error is not None:
+                self._project.refused.emit(outcome.error)
+            elif outcome.value is not None:
+                self.said.emit(f"{words} cleared")
+
+        self._jobs.start(f"Clearing {words}", lambda _watch: workbench.do(edit, Door.WINDOW), done)
 
     def copy(self) -> None:
         """Put the selected rows on the clipboard, as they are shown, with the headings."""
@@ -176,10 +206,20 @@ class MappingPanel(Surface):
     # what is shown
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read the document when the list is first seen."""
+        """Read the document when the list is first seen, with the columns as they were left."""
         super().showEvent(event)
+        state = self._settings.layout(_COLUMNS_KEPT) if not self._is_laid_out else None
+        self._is_laid_out = True
+        if state is not None:
+            self.view.horizontalHeader().restoreState(state)
         if self._is_stale:
             self._refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Keep the columns."""
+        super().hideEvent(event)
+        if self._is_laid_out:
+            self._settings.save_layout(_COLUMNS_KEPT, self.view.horizontalHeader().saveState())
 
     def _opened(self, _workbench: object) -> None:
         self._is_stale = True

@@ -62,13 +62,19 @@ class MappingView(QTableView):
         header.setHighlightSections(False)
         header.setStretchLastSection(True)
         header.setAccessibleName("Columns of the mapping list")
+        self._scale = themes.scale()
+        for at, column in enumerate(COLUMNS):
+            self.setColumnWidth(at, themes.px(_WIDTHS[column]))
         self.dress()
 
     def dress(self) -> None:
-        """Follow theme and scale."""
+        """Follow the scale; columns keep the shares that a person gave them."""
         self.verticalHeader().setDefaultSectionSize(themes.px(24))
-        for at, column in enumerate(COLUMNS):
-            self.setColumnWidth(at, themes.px(_WIDTHS[column]))
+        grown = themes.scale() / self._scale
+        self._scale = themes.scale()
+        for at in range(len(COLUMNS)):
+            if not self.isColumnHidden(at):
+                self.setColumnWidth(at, round(self.columnWidth(at) * grown))
 
     def selectAll(self) -> None:
         """Select every row as one range: asking Qt to do it costs a question for each cell."""

@@ -648,3 +648,44 @@ def test_enter_without_a_cursor_puts_it_on_what_is_in_sight(window: Window, matr
     QTest.keyClick(matrix, Qt.Key.Key_Return)
     assert window.selection.current.source is not None
     assert matrix.camera == before
+
+
+def test_another_button_does_not_end_a_gesture(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = at_cell(window, key, Element(targets[0], sources[0]))
+    press(matrix, place, keys=CONTROL)
+    move(matrix, place + QPoint(27, 25), keys=CONTROL)
+    press(matrix, place, MIDDLE)
+    release(matrix, place, MIDDLE)
+    assert matrix.sight.trial is not None
+    release(matrix, place + QPoint(27, 25), keys=CONTROL)
+    assert len(elements(window, key)) == 2
+
+
+def test_what_is_taken_under_the_pointer_is_shown_before_anything_is_pressed(
+    window: Window, matrix: MatrixView
+) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    window.map.mapper.set(cell(key, targets[0], sources[0]))
+    place = at_cell(window, key, Element(targets[0], sources[1]))
+    move(matrix, place, Qt.MouseButton.NoButton)
+    trial = matrix.sight.trial
+    assert trial is not None
+    assert len(trial.takers) == 1
+    move(matrix, matrix.centre_of(Element(targets[1], sources[1])).toPoint(), Qt.MouseButton.NoButton)
+    assert matrix.sight.trial is None
+
+
+def test_a_new_layout_ends_a_gesture_that_goes_on(window: Window, matrix: MatrixView) -> None:
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    place = at_cell(window, key, Element(targets[0], sources[0]))
+    press(matrix, place, keys=CONTROL)
+    move(matrix, place + QPoint(27, 25), keys=CONTROL)
+    window.map.planes.show_relevant(is_relevant_only=True)
+    assert matrix.sight.trial is None
+    window.grab()
+    release(matrix, place + QPoint(27, 25), keys=CONTROL)
+    assert not elements(window, key)

@@ -30,6 +30,7 @@ class Hand:
     def __init__(self, view: MatrixView) -> None:
         self._view = view
         self._press: Press | None = None
+        self._button = Qt.MouseButton.NoButton
         self._drags_map = False
         self.space = SpaceKey()
 
@@ -41,10 +42,14 @@ class Hand:
     def press(self, event: QMouseEvent) -> None:
         """Begin a gesture."""
         at, button = event.position(), _BUTTONS.get(event.button())
+        if self.is_busy and event.button() is not self._button:
+            return
+        self.abandon()  # the same button once more: its release went to somebody else
+        self._button = event.button()
         if button is Button.LEFT and self._view.panes.is_on_map(at):
             self._drags_map = True
             self._move_by_map(at)
-        elif button is not None and self._press is None:
+        elif button is not None:
             keys = _keys(event, self.space.is_down)
             if keys.space:
                 self.space.use()
@@ -68,7 +73,7 @@ class Hand:
 
     def release(self, event: QMouseEvent) -> None:
         """End the gesture: do what it means."""
-        if event.button() not in _BUTTONS:
+        if event.button() is not self._button:
             return
         self._drags_map = False
         press, self._press = self._press, None

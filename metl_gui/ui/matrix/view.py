@@ -134,7 +134,11 @@ class MatrixView(pg.GraphicsView):
 
     def show_content(self, content: Content) -> None:
         """Show another content at the same place; the first one is fitted."""
-        here = self.place()
+        here, before = self.place(), self.sight.content
+        if before is None or before.columns is not content.columns or before.rows is not content.rows:
+            self.hand.abandon()  # what it began with may lie elsewhere now, or nowhere
+        if not self.hand.is_busy:
+            self.sight.trial = None
         self.sight.content = content
         self.sight.pointer = Pointer()
         self.tiles.show(content)
@@ -395,7 +399,8 @@ class MatrixView(pg.GraphicsView):
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""
         pg.GraphicsView.leaveEvent(self, event)
-        self.hand.point(None)
+        if not self.hand.is_busy:
+            self.hand.point(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Do what a key means."""

@@ -30,6 +30,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 VERSIONS = 3
 """An attribute that was unmapped for so many versions is a gap."""
 
+_FEW = 5
+"""So many are named where many are told as one."""
+
 NEVER_FED = "cdm.never-fed"
 REQUIRED = "cdm.required-without-source"
 NEVER_MAPPED = "extraction.never-mapped"
@@ -80,22 +83,31 @@ def gaps(document: Document, seen: Seen = frozenset(), least_versions: int = VER
 
 
 def problems_of(found: Iterator[Gap]) -> Iterator[Problem]:
-    """Write gaps as problems; the unmapped attributes of one schema are one of them."""
+    """Write gaps as problems; the unmapped attributes of one schema are one of them, many unmapped schemas too."""
     together: dict[str, list[Gap]] = {}
+    unmapped: list[Problem] = []
     for gap in found:
         if gap.problem.code == UNMAPPED:
             together.setdefault(gap.problem.place, []).append(gap)
+        elif gap.problem.code == NEVER_MAPPED:
+            unmapped.append(gap.problem)
         else:
             yield gap.problem
     for place, listed in together.items():
         yield Problem(Severity.NOTE, UNMAPPED, place, _unmapped_words(listed), listed[0].problem.hint)
+    if len(unmapped) <= _FEW:
+        yield from unmapped
+    else:
+        named = ", ".join(problem.place for problem in unmapped[:_FEW])
+        message = f"{len(unmapped):,} schemas are not mapped at all: {named} and {len(unmapped) - _FEW:,} more."
+        yield Problem(Severity.NOTE, NEVER_MAPPED, unmapped[0].place, message, unmapped[0].hint)
 
 
 def _unmapped_words(listed: list[Gap]) -> str:
     if len(listed) == 1:
         return listed[0].problem.message
-    named = ", ".join(f"{gap.path} ({gap.count})" for gap in listed[:5])
-    more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
+    named = ", ".join(f"{gap.path} ({gap.count})" for gap in listed[:_FEW])
+    more = f" and {len(listed) - _FEW} more" if len(listed) > _FEW else ""
     least = min(gap.count for gap in listed)
     return f"{len(listed)} attributes have been unmapped for {least} versions or more: {named}{more}."
 

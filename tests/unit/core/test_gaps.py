@@ -59,6 +59,15 @@ def test_a_schema_of_which_nothing_is_mapped_is_one_gap_and_none_for_its_attribu
     assert [gap.problem.place for gap in gaps(world.document)] == ["free@3"]
 
 
+def test_many_schemas_of_which_nothing_is_mapped_are_one_note_and_as_many_gaps() -> None:
+    world = mapped("1")
+    for number in range(7):
+        world.schema(f"free{number}", "1", "a")
+    (note,) = check(world.document)
+    assert note.message == ("7 schemas are not mapped at all: free0@1, free1@1, free2@1, free3@1, free4@1 and 2 more.")
+    assert len(found(world, gap_room.NEVER_MAPPED)) == 7
+
+
 def test_a_schema_that_a_person_retired_is_no_gap_until_it_sends_data() -> None:
     world = mapped("1")
     world.do(RetireBlock(world.key("s@1:be@1")))

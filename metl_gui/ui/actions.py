@@ -75,7 +75,6 @@ class ActionRow:
         radio: name of the choice that it is one of.
         says: its words as things are now; ``None`` for ``text``.
         scope: the view whose focus its key needs.
-        icon: name of a QtAwesome icon that everybody knows, empty for none.
         also: a second key of the table; a person's own keys stand for both.
     """
 
@@ -90,7 +89,6 @@ class ActionRow:
     radio: str = ""
     says: Callable[[Window], str] | None = None
     scope: str = "window"
-    icon: str = ""
     also: str = ""
 
     @property

@@ -9,12 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QFileDialog, QInputDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
+from metl_gui.ui import theme as themes
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.panels import takes_focus
@@ -23,6 +24,11 @@ from metl_gui.ui.window import Window
 from tests.qt.conftest import activate
 
 _MOST_STEPS = 300
+
+
+def give_keyboard(dialog: QDialog, qtbot: QtBot) -> None:
+    dialog.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
 
 
 def tabbed_through(top: QWidget) -> set[QWidget]:
@@ -111,11 +117,38 @@ def test_tab_reaches_everything_in_a_dialog_of_the_shell(window: Window, qtbot: 
     activate(window)
     window.actions_table[id_].trigger()
     dialog = next(dialog for dialog in window.findChildren(QDialog) if dialog.isVisible())
-    dialog.activateWindow()
-    qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
+    give_keyboard(dialog, qtbot)
     assert nameless(dialog) == []
     assert missed(dialog) == []
     assert isinstance(dialog, Palette) or not isinstance(dialog, KeysDialog) or dialog.edit in tabbed_through(dialog)
+
+
+LEAVE = ("quit", "close", "sample", "new", "open", "run", "stop", "undo", "redo")
+
+
+def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, answer in (("getOpenFileNames", ([], "")), ("getOpenFileName", ("", "")), ("getSaveFileName", ("", ""))):
+        monkeypatch.setattr(QFileDialog, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("", False))
+    for kind in (QDialog, asking.Question):
+        monkeypatch.setattr(kind, "exec", QDialog.open)  # nobody would answer
+    monkeypatch.setattr(QDialog, "deleteLater", lambda _self: None)
+    activate(window)
+    choose_block(window)
+    walked = set()
+    for row in window.actions_table.rows.values():
+        if row.is_hint or row.id in LEAVE:
+            continue
+        window.actions_table[row.id].trigger()
+        for dialog in [each for each in window.findChildren(QDialog) if each.isVisible()]:
+            give_keyboard(dialog, qtbot)
+            assert (row.id, nameless(dialog), missed(dialog)) == (row.id, [], [])
+            walked.add(type(dialog).__name__)
+            dialog.reject()
+    assert {"EntityDialog", "LineageDialog", "PictureDialog", "KeysDialog", "Question"} <= walked
 
 
 @pytest.mark.usefixtures("dressed")
@@ -133,8 +166,6 @@ def test_the_buttons_of_a_question_have_names_and_are_reached() -> None:
 
 
 def test_the_focus_ring_is_two_pixels_of_the_accent_on_what_has_the_focus(window: Window) -> None:
-    from metl_gui.ui import theme as themes
-
     activate(window)
     window.show_page(0)
     accent = themes.current().accent.rgb()

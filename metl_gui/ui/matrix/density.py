@@ -88,6 +88,16 @@ class _Sparse:
     room: Grid
     waits: Grid
 
+    @classmethod
+    def of(cls, spots: Spots, xs: Bins, ys: Bins) -> _Sparse:
+        """Add up what every bin gets."""
+        at = spots.at.astype(np.int32)
+        order = np.argsort(at, kind="stable")
+        at = at[order]
+        first = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]])) if len(at) else np.zeros(0, np.int64)
+        sums = (_sums(weights[order], first) for weights in (spots.elements, spots.room, spots.waits))
+        return cls(xs, ys, at[first], *sums)
+
     @property
     def size_bytes(self) -> int:
         """Memory of the bins."""
@@ -109,6 +119,11 @@ class _Sparse:
             self.waits[at],
         )
         return found
+
+
+def _sums(weights: Floats, first: Ints) -> Grid:
+    """Add up runs of weights."""
+    return (np.add.reduceat(weights, first) if len(first) else weights).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +148,7 @@ class WholePlanes:
             return None
         store = content.pyramid.store(Level.SCHEMA, Level.SCHEMA)
         tiles = store.within(range(store.width), range(store.height))
-        whole = _binned(_boxes_of_tiles(content, tiles), xs, ys)
-        key = np.flatnonzero((whole.elements > 0) | (whole.waits > 0))
-        elements, room, waits = whole.elements.ravel()[key], whole.room.ravel()[key], whole.waits.ravel()[key]
-        sparse = _Sparse(xs, ys, key.astype(np.int32), elements, room, waits)
+        sparse = _Sparse.of(spots_of(_boxes_of_tiles(content, tiles), xs, ys), xs, ys)
         self._kept[size] = sparse
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)

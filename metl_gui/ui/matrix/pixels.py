@@ -15,7 +15,7 @@ import numpy.typing as npt
 from PySide6.QtGui import QColor, QImage
 
 from metl_gui.ui.contrast import mixed
-from metl_gui.ui.matrix.spans import Spans
+from metl_gui.ui.matrix.spans import Spans, median_of
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -79,7 +79,7 @@ class PixelLine:
     @property
     def median_length(self) -> float:
         """Device pixels of the item in the middle."""
-        return float(np.median(self.end - self.begin)) if len(self.items) else 0.0
+        return median_of((self.end - self.begin).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)

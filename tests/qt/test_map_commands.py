@@ -18,6 +18,7 @@ from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.ui.window import Window
+from metl_gui.workbench.commenting import say
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
@@ -428,3 +429,22 @@ def test_delete_does_nothing_to_the_mapping_while_another_page_is_in_front(windo
     window.show_page(1)
     window.actions_table.refresh()
     assert not window.actions_table["clear_element"].isEnabled()
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+def test_pointing_at_a_cell_shows_what_people_said_of_its_ends(window: Window) -> None:
+    block = blocks(window)[0]
+    document = window.project.value
+    schema = document.extraction.schema(document.extraction.version(block.version).schema_id)
+    source = document.extraction.version(block.version).attribute(block.elements[0].p)
+    assert source is not None
+    assert window.project.workbench is not None
+    say(window.project.workbench, f"{schema.name}.{source.path}", "asked of the owner")
+    window.project.read_comments_again()
+    at = at_cell(window, block.key, block.elements[0])
+    matrix = window.map.matrix
+    QApplication.sendEvent(
+        matrix.viewport(), QHelpEvent(QHelpEvent.Type.ToolTip, at, matrix.viewport().mapToGlobal(at))
+    )
+    assert "asked of the owner" in QToolTip.text()
+    QToolTip.hideText()

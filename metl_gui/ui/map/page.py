@@ -30,6 +30,7 @@ from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.dropping import Landing
 from metl_gui.ui.matrix.hits import Cell, position_range
 from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.notes import PlaceNotes
 from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
@@ -64,6 +65,7 @@ class MapPage(QMainWindow):
         self._selection = selection
         self._is_picking = False
         self._order = Order.TREE
+        self._notes = {side: PlaceNotes(project, side) for side in Side}
         self._prepared: Content | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
@@ -230,7 +232,9 @@ class MapPage(QMainWindow):
 
     def _tip(self, selected: Selected) -> str:
         content = self.matrix.content
-        return words.tip(content, selected, self.matrix.sight.ghosts) if content is not None else ""
+        if content is None:
+            return ""
+        return words.tip(content, selected, self.matrix.sight.ghosts, lambda side, place: self._notes[side].of(place))
 
     def _with_partner(self, selected: Selected) -> Selected:
         """Add the other side's version of the first block that a node has, where none is chosen."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 
+from metl_gui.core.block_lists import Note
 from metl_gui.core.blocks import Block, Status
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
@@ -35,11 +37,18 @@ def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> s
     return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
 
 
-def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> str:
-    """Return the tooltip of a cell, tile or header, as rich text."""
+def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...], notes: Callable[[Side, Place], Note]) -> str:
+    """Return the tooltip of a cell, tile or header, as rich text.
+
+    Args:
+        content: what is shown.
+        selected: what lies under the pointer.
+        ghosts: the suggestions that are shown.
+        notes: what people said of a node.
+    """
     document = content.document
     parts = [
-        _node(document, side, place)
+        _node(document, side, place, notes(side, place))
         for side, place in ((Side.EXTRACTION, selected.source), (Side.CDM, selected.target))
         if place is not None
     ]
@@ -115,8 +124,8 @@ def _name(document: Document, side: Side, place: Place) -> str:
     return path_of(document, side, place.version, place.attribute)
 
 
-def _node(document: Document, side: Side, place: Place) -> str:
-    """Name a node with its type, the versions that have it, and its documentation."""
+def _node(document: Document, side: Side, place: Place, note: Note) -> str:
+    """Name a node with its type, the versions that have it, its documentation, and what people said of it."""
     lines = [place_words(document, side, place)]
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
@@ -129,6 +138,8 @@ def _node(document: Document, side: Side, place: Place) -> str:
     elif place.version is None and document.tree(side).find_schema(place.schema) is not None:
         count = len(document.tree(side).schema(place.schema).version_ids)
         lines[0] += f" · {count:,} version{'' if count == 1 else 's'}"
+    lines += ["masked"] if note.is_masked else []
+    lines += [f"“{escape(note.comment)}”"] if note.comment else []
     return "<br>".join(lines)
 
 

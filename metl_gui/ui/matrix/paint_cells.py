@@ -12,7 +12,7 @@ from metl_gui.core.blocks import Block, Loss, Status
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
-from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.content import Blocks, BlockTile, Content, Mark
 from metl_gui.ui.matrix.lettering import Lettering, Stand
@@ -156,17 +156,22 @@ def _paint_label(letters: Lettering, box: QRectF, words: str, look: Look) -> Non
 
 
 def _grid(look: Look, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
-    columns, rows = (axis.spans(Level.VERSION) for axis in (look.content.columns, look.content.rows))
-    wide, tall = columns.last(key[0]) - columns.first(key[0]), rows.last(key[1]) - rows.first(key[1])
-    if not wide or not tall:
-        return []
-    sight = QRectF(-1, -1, look.size[0] + 2, look.size[1] + 2)
-    seen = box.adjusted(3, 3, -4, -4).intersected(sight)
-    step_x, step_y = box.width() / wide, box.height() / tall
-    xs = (round(box.left() + at * step_x) for at in range(1, wide))
-    ys = (round(box.top() + at * step_y) for at in range(1, tall))
-    lines = [QLineF(x, seen.top(), x, seen.bottom()) for x in xs if seen.left() <= x <= seen.right()]
-    return lines + [QLineF(seen.left(), y, seen.right(), y) for y in ys if seen.top() <= y <= seen.bottom()]
+    """Return the lines before every attribute of a block but the first ones."""
+    c, content = look.camera, look.content
+    seen = box.adjusted(3, 3, -4, -4).intersected(QRectF(-1, -1, look.size[0] + 2, look.size[1] + 2))
+    xs = _line_places(content.columns, key[0], (c.left, c.scale_x), (seen.left(), seen.right()))
+    ys = _line_places(content.rows, key[1], (c.top, c.scale_y), (seen.top(), seen.bottom()))
+    lines = [QLineF(x, seen.top(), x, seen.bottom()) for x in xs]
+    return lines + [QLineF(seen.left(), y, seen.right(), y) for y in ys]
+
+
+def _line_places(axis: Axis, item: int, sight: tuple[float, float], within: tuple[float, float]) -> list[float]:
+    """Return the pixels of a version's attributes but the first, as far as they are in sight."""
+    spans = axis.spans(Level.VERSION)
+    inner = range(spans.first(item) + 1, spans.last(item))
+    places = np.rint((axis.spans(Level.ATTRIBUTE).begins(inner) - sight[0]) * sight[1])
+    found: list[float] = places[(places >= within[0]) & (places <= within[1])].tolist()
+    return found
 
 
 def _paint_grid(painter: QPainter, look: Look, lines: dict[int, list[QLineF]]) -> None:

@@ -21,8 +21,8 @@ Floats = npt.NDArray[np.float64]
 STEPS = 24
 _DAY_MS = 86_400_000
 _AGES = ((1, "a day", "1 d"), (7, "a week", "7 d"), (31, "a month", "1 m"), (365, "a year", "1 y"))
-_PEOPLE_HUES = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7")
-"""Source: Okabe and Ito, Color Universal Design (2008)."""
+_PEOPLE_HUES = ("#56B4E9", "#009E73", "#CC79A7", "#0072B2")
+"""Source: Okabe and Ito, Color Universal Design (2008), without what amber and red say here."""
 
 
 class Overlay(StrEnum):
@@ -135,7 +135,7 @@ def words_of(tinting: Tinting, step: Step, elements: int, share: float) -> str:
 
 
 def _people_scale(theme: Theme, people: tuple[str, ...]) -> list[Step]:
-    """Give the first six people a colour of their own; initials tell those and all others apart."""
+    """Give the first four people a colour of their own; initials tell those and all others apart."""
     steps = [Step(theme.band, "nobody yet", "-")]
     weight = 0.45 if theme.dark else 0.5
     for name, hue in zip(people[1:], _PEOPLE_HUES, strict=False):

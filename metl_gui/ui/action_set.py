@@ -44,7 +44,7 @@ class Actions:
     def fill(self) -> None:
         """Build the menus."""
         for name in MENUS:
-            self._menus[name] = self._window.menuBar().addMenu(name)
+            self._menus[name] = self._window.menuBar().addMenu(f"&{name}")  # all begin with letters of their own
         for row in self.rows.values():
             if not row.is_hint:
                 is_begun = row.menu in self._menus

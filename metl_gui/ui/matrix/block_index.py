@@ -77,11 +77,6 @@ class Blocks:
         return both.part(np.lexsort((both.y, both.x)))
 
 
-def no_blocks() -> Blocks:
-    """Return nothing."""
-    return Blocks(*(np.zeros(0, np.int64) for _ in Blocks.__dataclass_fields__))
-
-
 @dataclass(frozen=True, eq=False)
 class BlockIndex:
     """The blocks of the base that lie on the plane.

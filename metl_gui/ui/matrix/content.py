@@ -208,7 +208,7 @@ def content_after(content: Content, document: Document, keys: Iterable[BlockKey]
 
 
 def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
-    """Return what the index says of blocks, a row of ``edited.COLUMNS`` each."""
+    """Return what the index says of blocks, a row as ``edited.NOTHING`` each."""
     facts = np.tile(NOTHING, (len(x), 1))
     places = content.index.places(x, y)
     found = content.index.blocks(places[places >= 0])
@@ -217,7 +217,7 @@ def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
 
 
 def _facts_now(content: Content, x: Ints, y: Ints, blocks: Sequence[Block | None]) -> Ints:
-    """Return what is drawn of blocks, a row of ``edited.COLUMNS`` each."""
+    """Return what is drawn of blocks, a row as ``edited.NOTHING`` each."""
     columns, rows = content.columns, content.rows
     counts = np.array([len(block.elements) if block is not None else 0 for block in blocks], np.int64)
     flat = chain.from_iterable(block.elements for block in blocks if block is not None)

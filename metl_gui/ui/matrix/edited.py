@@ -13,10 +13,8 @@ import numpy.typing as npt
 from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.nodes import Ints, search
 
-COLUMNS = ("elements", "room", "flagged", "status")
-"""What is kept of a block; one that is not there has status -1."""
-
 NOTHING = np.array([0, 0, 0, -1], np.int64)
+"""The facts of a block that is not there: elements, room, flagged elements, status."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +22,7 @@ class Edited:
     """Edited blocks.
 
     Shape: ``key`` int64, sorted (see ``BlockIndex``); ``now`` and ``before`` have a row for each, with the columns of
-    ``COLUMNS``.
+    ``NOTHING``.
     """
 
     key: Ints

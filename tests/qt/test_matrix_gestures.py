@@ -689,3 +689,12 @@ def test_a_new_layout_ends_a_gesture_that_goes_on(window: Window, matrix: Matrix
     window.grab()
     release(matrix, place + QPoint(27, 25), keys=CONTROL)
     assert not elements(window, key)
+
+
+def test_alt_left_comes_back_from_a_pan_by_the_mouse(matrix: MatrixView) -> None:
+    matrix.look(Camera(20, 3, 27, 25).held(matrix.frame))
+    before = matrix.camera
+    drag(matrix, QPoint(700, 300), QPoint(600, 250))
+    assert matrix.camera != before
+    QTest.keyClick(matrix, Qt.Key.Key_Left, ALT)
+    assert matrix.camera.left == pytest.approx(before.left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_edit, has_project, node_selected, nodes_on_both_sides, on_page
+from metl_gui.ui.conditions import all_of, can_edit, node_selected, nodes_on_both_sides, on_page
 from metl_gui.ui.matrix.arrangement import Order
 
 if TYPE_CHECKING:
@@ -18,14 +18,6 @@ _ON_MAP = on_page(0)
 def _something_chosen(window: Window) -> bool:
     current = window.selection.current
     return current.element is not None or current.cells is not None
-
-
-def _can_go_back(window: Window) -> bool:
-    return has_project(window) and window.map.matrix.trail.can_go_back
-
-
-def _can_go_forward(window: Window) -> bool:
-    return has_project(window) and window.map.matrix.trail.can_go_forward
 
 
 def _order_row(order: Order) -> ActionRow:
@@ -55,12 +47,9 @@ ROWS = (
         "Back to the place before",
         "Alt+Left",
         lambda w: w.on_map().matrix.go_back(),
-        _can_go_back,
         begins_section=True,
     ),
-    ActionRow(
-        "forward", "View", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward(), _can_go_forward
-    ),
+    ActionRow("forward", "View", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward()),
     ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
     ActionRow("go_to", "View", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
     ActionRow("add_bookmark", "View", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
@@ -77,7 +66,7 @@ ROWS = (
     ActionRow(
         "show_everything",
         "View",
-        "Show everything, or hide again what was hidden",
+        "Show everything, or hide it again",
         "H",
         lambda w: w.map.planes.switch_everything(),
         scope="matrix",
@@ -101,6 +90,7 @@ ROWS = (
         "Ctrl+M",
         lambda w: w.map.mapper.map_chosen(),
         all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+        begins_section=True,
     ),
     ActionRow(
         "map_by_name",
@@ -133,7 +123,9 @@ ROWS = (
     ActionRow("hint_trackpad", "View", "Pan and zoom on a trackpad", "Scroll, pinch", scope="matrix"),
     ActionRow("hint_drill", "View", "Drill into a tile", "Double click, Enter", scope="matrix"),
     ActionRow("hint_arrows", "View", "Move the cursor, by blocks", "Arrows, Ctrl+arrows", scope="matrix"),
-    ActionRow("hint_rectangle", "Edit", "Select a rectangle of cells", "Shift+drag, Shift+arrows", scope="matrix"),
+    ActionRow(
+        "hint_rectangle", "Edit", "Select a rectangle of cells", "Shift+drag, Shift+click, Shift+arrows", scope="matrix"
+    ),
     ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
     ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
     ActionRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),

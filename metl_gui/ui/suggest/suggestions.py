@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,7 +10,7 @@ from metl_gui.core.blocks import BlockKey, Element, Status
 from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.block import Candidate, suggest_block
+from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
 from metl_gui.core.suggest.refusal import Refusal, Refusals
 from metl_gui.errors import UserError
@@ -21,6 +20,7 @@ from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.naming import block_words, path_of
 from metl_gui.ui.selection import Selected, Selection, place_of_version
+from metl_gui.ui.suggest.finding import Anchor, Found, anchor_of, find, is_small, is_there
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.suggesting import accepting, answers_loss, refusal_of, suggestions_of
 
@@ -28,28 +28,6 @@ LEAST_OF_ALL = 0.90
 """What "accept all" takes."""
 
 _LEAST_GHOST = 0.30
-_LEAST_ENTITY = 0.05
-_AT_ONCE = 900
-_AT_ONCE_BLOCKS = 60
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found for one place of one document.
-
-    Args:
-        document: the state.
-        key: the block; ``None`` while only a schema version is chosen.
-        version: the schema version.
-        candidates: of the block.
-        entities: that the schema version may feed, while no entity is chosen.
-    """
-
-    document: Document | None = None
-    key: BlockKey | None = None
-    version: int | None = None
-    candidates: tuple[Candidate, ...] = ()
-    entities: tuple[EntityRank, ...] = ()
 
 
 class Suggestions(QObject):
@@ -74,7 +52,7 @@ class Suggestions(QObject):
         self._jobs = jobs
         self._is_wanted = False
         self._dismissed: BlockKey | None = None
-        self._anchor: tuple[Side, int] | None = None
+        self._anchor: Anchor | None = None
         self._is_moving = False
         self._is_warm = False
         self._index: EntityIndex | None = None
@@ -245,12 +223,7 @@ class Suggestions(QObject):
         document, current = self._project.value, self._selection.current
         source = current.source
         version = source.version if source is not None else None
-        if (
-            not self._is_wanted
-            or self._project.workbench is None
-            or version is None
-            or not _is_there(document, current)
-        ):
+        if not self._is_wanted or self._project.workbench is None or version is None or not is_there(document, current):
             if self.found != Found():
                 self._forget()
             return False
@@ -261,14 +234,9 @@ class Suggestions(QObject):
         key, refusals, index = current.block, Refusals(self.refused), self._index
 
         def task(_watch: object = None) -> tuple[Found, EntityIndex | None]:
-            if key is not None:
-                return Found(document, key, version, suggest_block(document, key, refusals)), index
-            known = index or EntityIndex(document)
-            ranks = known.rank(document, document.extraction.version(version))
-            ranks = tuple(rank for rank in ranks if rank.is_fed or rank.score >= _LEAST_ENTITY)
-            return Found(document, None, version, entities=ranks), known
+            return find(document, (key, version), refusals, index)
 
-        if self._is_warm and key is not None and _is_small(document, key):
+        if self._is_warm and key is not None and is_small(document, key):
             self._take(task())
         else:
             self._jobs.start("Looking for suggestions", task, self._ended)
@@ -313,21 +281,10 @@ class Suggestions(QObject):
 
     # small answers
 
-    def _anchor_of(self, selected: Selected) -> tuple[Side, int] | None:
-        """Return the current attribute that is free: the target's before the source's."""
-        key, document = self.found.key, self._project.value
-        if key is None or selected.block != key:
-            return None
-        block = document.matrix.block(*key)
-        elements = block.elements if block is not None else ()
-        target, source = selected.target, selected.source
-        if target is not None and target.attribute is not None and all(e.q != target.attribute for e in elements):
-            return Side.CDM, target.attribute
-        if source is not None and source.attribute is not None and all(e.p != source.attribute for e in elements):
-            return Side.EXTRACTION, source.attribute
-        return None
+    def _anchor_of(self, selected: Selected) -> Anchor | None:
+        return anchor_of(self._project.value, self.found.key, selected)
 
-    def _candidates_of(self, anchor: tuple[Side, int] | None) -> tuple[Candidate, ...]:
+    def _candidates_of(self, anchor: Anchor | None) -> tuple[Candidate, ...]:
         if anchor is None:
             return ()
         end = 0 if anchor[0] is Side.CDM else 1
@@ -366,18 +323,3 @@ class Suggestions(QObject):
     def _read_refused(self) -> None:
         workbench = self._project.workbench
         self.refused = workbench.refused_suggestions() if workbench is not None else ()
-
-
-def _is_small(document: Document, key: BlockKey) -> bool:
-    """Whether a block is looked at in a few milliseconds."""
-    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
-    size = len(version.attributes) * len(entity_version.attributes)
-    others = len(document.matrix.row_keys(key[1])) + len(document.extraction.schema(version.schema_id).version_ids)
-    return size <= _AT_ONCE and others <= _AT_ONCE_BLOCKS
-
-
-def _is_there(document: Document, selected: Selected) -> bool:
-    source, key = selected.source, selected.block
-    if source is None or source.version is None or document.extraction.find_version(source.version) is None:
-        return False
-    return key is None or document.cdm.find_version(key[1]) is not None

@@ -1,0 +1,93 @@
+"""Finding suggestions for what is selected: plain functions, so that they run in a job or at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+from metl_gui.core.suggest.block import Candidate, suggest_block
+from metl_gui.core.suggest.entities import EntityIndex, EntityRank
+from metl_gui.core.suggest.refusal import Refusals
+from metl_gui.ui.selection import Selected
+
+Anchor: TypeAlias = tuple[Side, int]
+"""The attribute whose candidates are looked at."""
+
+_LEAST_ENTITY = 0.05
+_AT_ONCE = 900
+_AT_ONCE_BLOCKS = 60
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for one place of one document.
+
+    Args:
+        document: the state.
+        key: the block; ``None`` while only a schema version is chosen.
+        version: the schema version.
+        candidates: of the block.
+        entities: that the schema version may feed, while no entity is chosen.
+    """
+
+    document: Document | None = None
+    key: BlockKey | None = None
+    version: int | None = None
+    candidates: tuple[Candidate, ...] = ()
+    entities: tuple[EntityRank, ...] = ()
+
+
+def find(
+    document: Document, place: tuple[BlockKey | None, int], refusals: Refusals, index: EntityIndex | None
+) -> tuple[Found, EntityIndex | None]:
+    """Find the candidates of a block, or the entities that a schema version may feed.
+
+    Args:
+        document: the state.
+        place: the block, ``None`` while no entity is chosen, and the schema version.
+        refusals: what people refused.
+        index: of the entities, where it was made already.
+
+    Returns:
+        What was found, and the index for the next time.
+    """
+    key, version = place
+    if key is not None:
+        return Found(document, key, version, suggest_block(document, key, refusals)), index
+    known = index or EntityIndex(document)
+    ranks = known.rank(document, document.extraction.version(version))
+    ranks = tuple(rank for rank in ranks if rank.is_fed or rank.score >= _LEAST_ENTITY)
+    return Found(document, None, version, entities=ranks), known
+
+
+def anchor_of(document: Document, key: BlockKey | None, selected: Selected) -> Anchor | None:
+    """Return the current attribute of a block that is free: the target's before the source's."""
+    if key is None or selected.block != key:
+        return None
+    block = document.matrix.block(*key)
+    elements = block.elements if block is not None else ()
+    target, source = selected.target, selected.source
+    if target is not None and target.attribute is not None and all(e.q != target.attribute for e in elements):
+        return Side.CDM, target.attribute
+    if source is not None and source.attribute is not None and all(e.p != source.attribute for e in elements):
+        return Side.EXTRACTION, source.attribute
+    return None
+
+
+def is_small(document: Document, key: BlockKey) -> bool:
+    """Whether a block is looked at in a few milliseconds."""
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    size = len(version.attributes) * len(entity_version.attributes)
+    others = len(document.matrix.row_keys(key[1])) + len(document.extraction.schema(version.schema_id).version_ids)
+    return size <= _AT_ONCE and others <= _AT_ONCE_BLOCKS
+
+
+def is_there(document: Document, selected: Selected) -> bool:
+    """Whether the versions that are selected are in the document."""
+    source, key = selected.source, selected.block
+    if source is None or source.version is None or document.extraction.find_version(source.version) is None:
+        return False
+    return key is None or document.cdm.find_version(key[1]) is not None

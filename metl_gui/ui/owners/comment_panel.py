@@ -39,7 +39,7 @@ class CommentPanel(Surface):
     told = Signal(object)
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (420, 290), parent, share=(0.4, 0.4))
+        super().__init__("panel", (284, 290), parent, share=(0.2, 0.4))
         self._project, self._selection = project, selection
         self._last = Selected()
         self._subjects: tuple[tuple[str, Subject], ...] = ()

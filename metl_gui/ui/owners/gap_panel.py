@@ -7,13 +7,14 @@ from collections import Counter
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from metl_gui.core import gaps as room
 from metl_gui.core.document import Document
 from metl_gui.core.gaps import Gap
 from metl_gui.core.nodes import Side
 from metl_gui.core.problems import Severity
+from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.owners.line_model import LineModel, line_view
@@ -146,7 +147,8 @@ class GapPanel(Surface):
                 self._selection.choose(chosen)
 
     def _build(self) -> None:
-        row = QHBoxLayout()
+        line = Surface("clear", (300, 30))
+        row = QHBoxLayout(line)
         row.setContentsMargins(12, 0, 12, 6)
         row.setSpacing(0)
         for at, kind in enumerate(("", *KINDS)):
@@ -162,7 +164,14 @@ class GapPanel(Surface):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(row)
+        scroll = QScrollArea()  # in a narrow dock the kinds are scrolled to; they never make it wider
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFixedHeight(themes.px(32))
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(line)
+        layout.addWidget(scroll)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.note)

@@ -24,8 +24,7 @@ from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.changes import changes_within
 from metl_gui.ui.matrix.content import Content, content_of
 from metl_gui.ui.matrix.legend import paint_legend
-from metl_gui.ui.matrix.look import Look, Sign
-from metl_gui.ui.matrix.paint_counts import zero_of
+from metl_gui.ui.matrix.look import Look, Sign, zero_of
 from metl_gui.ui.matrix.pixels import PixelLine, palette, plates
 from metl_gui.ui.matrix.pyramid import Tile
 from metl_gui.ui.matrix.spans import ItemSpans

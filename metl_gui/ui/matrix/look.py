@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from PySide6.QtGui import QColor
+
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content
@@ -68,3 +70,8 @@ class Look:
         """Left, top, right and bottom of what is in sight, in units."""
         c = self.camera
         return c.left, c.top, c.left + self.size[0] / c.scale_x, c.top + self.size[1] / c.scale_y
+
+
+def zero_of(theme: Theme) -> QColor:
+    """Return the colour of what holds nothing: there, but quieter than the least tint."""
+    return theme.band if theme.dark else theme.bg

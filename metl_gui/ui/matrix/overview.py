@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter, QPen
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.paint_counts import density
+from metl_gui.ui.matrix.paint_density import density
 from metl_gui.ui.theme import Theme
 
 WIDTH_PX, HEIGHT_PX = 184.0, 112.0

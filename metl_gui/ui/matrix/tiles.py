@@ -18,7 +18,8 @@ from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.hidden import paint_hidden
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.paint_cells import paint_cells
-from metl_gui.ui.matrix.paint_counts import paint_raster, paint_tiles
+from metl_gui.ui.matrix.paint_counts import paint_tiles
+from metl_gui.ui.matrix.paint_density import paint_raster
 from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtCore import QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking, naming
+from metl_gui.ui import theme as themes
 from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
 from metl_gui.ui.document import Changed, OpenProject
@@ -39,6 +40,9 @@ from metl_gui.ui.status import Status
 from metl_gui.ui.suggest.room import SuggestionRoom
 from metl_gui.ui.upkeep import Upkeep
 from metl_gui.workbench.session import Workbench
+
+LEAST_SIZE = (1100, 700)
+"""Smallest width and height of the window at scale 1, in pixels."""
 
 _WARM_UP_MS = 3_000
 _START = len(PAGES)
@@ -167,7 +171,7 @@ class Window(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("METL Workbench")
-        self.setMinimumSize(1100, 700)
+        self.setMinimumSize(*LEAST_SIZE)
         self.setAcceptDrops(True)
         self.resize(1600, 1000)
         self._name = QLabel()
@@ -372,6 +376,10 @@ class Window(QMainWindow):
         self.start.show_keys(keys)
 
     def _dressed(self) -> None:
+        """Ask for room for larger words where the screen has it."""
+        room = self.screen().availableSize()
+        least = QSize(*LEAST_SIZE)
+        self.setMinimumSize((least * themes.scale()).boundedTo(room).expandedTo(least))
         self.actions_table.refresh()
 
     def _show_busy(self, is_busy: bool) -> None:

@@ -117,7 +117,10 @@ class TreePanel(Surface):
 
     def dress(self) -> None:
         """Take the sizes of the scale."""
-        self.fold(self.is_folded)
+        if not self.is_folded:
+            self._let_grow()
+        if self.is_folded:  # as it may be just now: growing takes room, for want of which the page folds it
+            self.setFixedWidth(themes.px(STRIP_PX))
 
     def _let_grow(self) -> None:
         self.setMinimumWidth(themes.px(_LEAST_PX))

@@ -191,6 +191,18 @@ def test_shift_space_cycles_the_candidates_of_the_current_attribute_and_says_eac
         assert [ghost.element for ghost in matrix.sight.ghosts if ghost.is_current] == [candidate.element]
 
 
+@pytest.mark.usefixtures("key")
+def test_a_candidate_that_is_not_the_best_is_listed_while_it_is_the_current_one(window: Window) -> None:
+    window.suggest.show()
+    suggestions = window.suggest.suggestions
+    other = next(each for each in suggestions.found.candidates if not each.is_best)
+    suggestions.go_to(other)
+    row = window.suggest.panel.current
+    assert row is not None
+    assert row.candidate == other
+    assert window.suggest.panel.accept.isEnabled()
+
+
 def test_enter_in_the_matrix_accepts_the_suggestion_that_is_shown(window: Window, key: BlockKey) -> None:
     activate(window)
     choose(window, key, target="email")

@@ -154,7 +154,10 @@ class SuggestionPanel(Surface):
             return tuple(refusal_row(document, refusal) for refusal in self._suggestions.refused)
         if key is None:
             return tuple(entity_row(document, rank) for rank in found.entities)
+        current = self._suggestions.current
         listed = self._suggestions.of_attribute if self.part is Part.ATTRIBUTE else self._suggestions.best
+        if self.part is Part.BLOCK and current is not None and current not in listed:
+            listed = (current, *listed)  # what Enter accepts is always in sight
         return tuple(candidate_row(document, key, candidate) for candidate in listed)
 
     def _stand(self, at: int) -> None:

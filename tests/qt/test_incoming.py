@@ -213,6 +213,21 @@ def test_paths_that_were_copied_are_looked_at_and_other_text_is_not(opened: Wind
     assert files_in(data) == []
 
 
+def test_files_that_are_dropped_on_matrix_or_trees_come_to_the_window(opened: Window, sample: SampleFolder) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(sample.mapping))])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for view in (opened.map.matrix, opened.map.sources.view, opened.map.targets.view):
+        at = view.viewport().rect().center()
+        event = QDragEnterEvent(at, Qt.DropAction.CopyAction, data, buttons, keys)
+        QApplication.sendEvent(view.viewport(), event)
+        assert event.isAccepted(), view
+        drop_event = QDropEvent(QPointF(at), Qt.DropAction.CopyAction, data, buttons, keys)
+        QApplication.sendEvent(view.viewport(), drop_event)
+        sheet_of(opened).reject()
+        QApplication.processEvents()
+
+
 def test_what_is_dragged_without_files_is_not_taken(opened: Window) -> None:
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/schema.json")])

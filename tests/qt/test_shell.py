@@ -148,3 +148,19 @@ def test_time_left_is_told_only_when_it_can_be_known() -> None:
     assert time_left(10_000, Progress("x", 50, None)) == ""
     assert time_left(10_000, Progress("x", 25, 100)) == ", 30 s left"
     assert time_left(100_000, Progress("x", 10, 100)) == ", 15 min left"
+
+
+def test_a_scale_that_leaves_no_room_folds_both_trees_and_gives_their_room_to_the_matrix(window: Window) -> None:
+    window.resize(1280, 800)
+    QApplication.processEvents()
+    docks = window.map.source_dock, window.map.target_dock
+    wide = [dock.width() for dock in docks]
+    before = window.map.matrix.width()
+    window.actions_table["size_150"].trigger()
+    QApplication.processEvents()
+    assert max(dock.width() for dock in docks) < min(wide) / 2
+    assert window.map.matrix.width() > before
+    window.actions_table["normal_size"].trigger()
+    QApplication.processEvents()
+    assert not window.map.folding.is_folded(0)
+    assert not window.map.folding.is_folded(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
@@ -68,6 +68,7 @@ class ConflictSheet(QFrame):
         self.show()
         self.raise_()
         self.replace.setFocus(Qt.FocusReason.PopupFocusReason)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {text}"))
 
     def close_unanswered(self) -> None:
         """Leave things as they are."""

@@ -16,6 +16,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.axis import Level
+from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.ui.window import Window
 from metl_gui.workbench.commenting import say
@@ -448,3 +449,21 @@ def test_pointing_at_a_cell_shows_what_people_said_of_its_ends(window: Window) -
     )
     assert "asked of the owner" in QToolTip.text()
     QToolTip.hideText()
+
+
+def test_a_conflict_out_of_sight_is_brought_into_sight_and_asked_beside(window: Window) -> None:
+    activate(window)
+    block = blocks(window)[0]
+    matrix = window.map.matrix
+    one, other = block.elements[0], block.elements[1]
+    matrix.look(Camera(matrix.frame.columns, matrix.frame.rows, 27.0, 25.0).held(matrix.frame))
+    assert matrix.cell_box(block.key, Element(one.q, other.p)) is None
+    window.map.sources.view.setFocus()
+    window.map.mapper.set(cell(block.key, one.q, other.p))
+    assert window.map.sheet is not None
+    assert matrix.cell_box(block.key, Element(one.q, other.p)) is not None
+    button = QApplication.focusWidget()
+    assert button is not None
+    QTest.keyClick(button, Qt.Key.Key_Escape)
+    assert elements(window, block.key) == set(block.elements)
+    assert QApplication.focusWidget() is window.map.sources.view

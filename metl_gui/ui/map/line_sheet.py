@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListWidget, QVBoxLayout, QWidget
 
 from metl_gui.ui import theme as themes
@@ -131,6 +131,8 @@ class LineSheet(QFrame):
     def _move(self, by: int) -> None:
         if self.rows.count():
             self.rows.setCurrentRow(min(max(self.rows.currentRow() + by, 0), self.rows.count() - 1))
+            words = self.rows.item(self.rows.currentRow()).text()
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.line, words))
 
     def _enter(self) -> None:
         row = self.rows.currentRow()

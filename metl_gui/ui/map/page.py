@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.block.panel import BlockPanel
@@ -258,9 +259,20 @@ class MapPage(QMainWindow):
         if over not in self._sheets:
             self._sheets[over] = ConflictSheet(over)
         conflict = question.conflict
-        box_of = self.matrix.cell_box if over is self.matrix else self.block.cell_box
+        box_of = self._brought_into_sight if over is self.matrix else self.block.cell_box
         near = box_of(conflict.key, conflict.wanted)
         self._sheets[over].ask(self._project.value, conflict, near, question.answered)
+
+    def _brought_into_sight(self, key: BlockKey, element: Element) -> QRect | None:
+        """Return where a cell lies in the matrix, which moves to it when it was dropped on elsewhere."""
+        box = self.matrix.cell_box(key, element)
+        if box is None:
+            document = self._project.value
+            source = place_of_version(document, Side.EXTRACTION, key[0], element.p)
+            target = place_of_version(document, Side.CDM, key[1], element.q)
+            self.matrix.bring_into_sight(Selected(source, target))
+            box = self.matrix.cell_box(key, element)
+        return box
 
     def _leave_sheets(self) -> None:
         for sheet in self._sheets.values():

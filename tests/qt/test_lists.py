@@ -206,6 +206,17 @@ def test_the_columns_are_kept_for_the_next_window(listing: Window, make_window: 
     assert view.columnWidth(0) == 333
 
 
+def test_lists_are_empty_when_the_project_is_closed(listing: Window) -> None:
+    lists = listing.lists
+    document = listing.project.value
+    listing.selection.choose(selected_element(document, some_block(document)))
+    for show in (lists.show_reverse, lists.show_forward, lists.show_progression, lists.show_mapping):
+        show()
+    listing.actions_table["close"].trigger()
+    for model in (lists.mapping.model, lists.reverse.model, lists.forward.model, lists.progression.model):
+        assert model.rowCount() == 0
+
+
 def answers(panel: AnswerPanel) -> set[tuple[str, str, str, str, str]]:
     found = set()
     for at in range(panel.model.rowCount()):

@@ -72,6 +72,7 @@ class MappingPanel(Surface):
         self._jobs = jobs
         self._job: Job | None = None
         self._known: MappingRows | None = None
+        self._asked = object()
         self._query = Query()
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)
         self._is_stale = True
@@ -252,6 +253,7 @@ class MappingPanel(Surface):
         document = self._project.value
         mapping = self._mapping()
         query, order = self._query, self._order
+        mine = self._asked = object()
         if self._job is not None:
             self._job.cancel()
             self._job = None
@@ -261,8 +263,12 @@ class MappingPanel(Surface):
         self.note.setText("Sorting…")
 
         def done(outcome: Outcome[Rows]) -> None:
+            if mine is not self._asked:
+                return
             if outcome.value is not None:
                 self._show(mapping, outcome.value)
+            elif outcome.error is not None:
+                self.note.setText(str(outcome.error))
 
         self._job = self._jobs.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
 
@@ -285,7 +291,8 @@ class MappingPanel(Surface):
             self._is_following = False
         whole = mapping.document.matrix.ones
         unknown = f"Not understood: {', '.join(self._query.unknown)}" if self._query.unknown else ""
-        self.note.setText(unknown or ("" if len(rows) or not whole else "Nothing passes this filter."))
+        nothing = "Nothing passes this filter." if whole else "Nothing is mapped yet."
+        self.note.setText(unknown or ("" if len(rows) else nothing))
         self.told.emit(f"{whole:,} elements" if len(rows) == whole else f"{len(rows):,} of {whole:,} elements")
         self._show_selected(self._selection.current)
 

@@ -32,7 +32,7 @@ _LEAST_BAND = 3.0
 _LEAST_LINE = 0.8
 """Share of a line's height below which names would run into each other."""
 _CORNER = 4.0
-_LEAST_LETTERS = 6
+_LEAST_LETTERS = 5
 _MOST_KEPT = 20_000
 
 
@@ -209,6 +209,11 @@ def _group_name(axis: Axis, words: str) -> str:
     return words.removeprefix(axis.name(Level.OUTER_GROUP, 0)).lstrip("./") or words
 
 
+def _says_something(words: str) -> bool:
+    """Whether enough of a name is left when it was shortened."""
+    return len(words) >= _LEAST_LETTERS or "…" not in words
+
+
 def _says_nothing(band: Level, level: Level) -> bool:
     """Whether a band would repeat what the one below it says: full schema names hold their groups."""
     return level is Level.ATTRIBUTE and band >= Level.GROUP
@@ -235,7 +240,7 @@ def _bands(painter: QPainter, letters: Lettering, strip: Strip, level: Level, pl
         else:
             words = name_of(strip.axis, level, item, is_full=is_full)
         words = fonts.elided(words, right - left)
-        if len(words) > 1 or words.isalnum():
+        if _says_something(words):
             colour = _band_ink(strip, level, item, theme, waits)
             letters.write(words, QRectF(left, place.top(), right - left, place.height()), colour, bold=is_bold)
 
@@ -265,7 +270,7 @@ def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str
     boxes = Boxes(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
     boxes.draw(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), theme.band)
     words = letters.bold.elided(words, seen.height() - 6)
-    if len(words) > _LEAST_LETTERS or "…" not in words:
+    if _says_something(words):
         letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)
 
 

@@ -467,3 +467,21 @@ def test_a_conflict_out_of_sight_is_brought_into_sight_and_asked_beside(window: 
     QTest.keyClick(button, Qt.Key.Key_Escape)
     assert elements(window, block.key) == set(block.elements)
     assert QApplication.focusWidget() is window.map.sources.view
+
+
+def test_keys_of_the_matrix_rest_while_a_sheet_asks(window: Window) -> None:
+    activate(window)
+    block = blocks(window)[0]
+    one, other = block.elements[0], block.elements[1]
+    matrix = window.map.matrix
+    at_cell(window, block.key, Element(one.q, other.p))
+    matrix.setFocus()
+    QTest.keyClick(matrix, Qt.Key.Key_Space)
+    button, before = QApplication.focusWidget(), matrix.camera
+    assert window.map.sheet is not None
+    assert button is not None
+    for key in (Qt.Key.Key_F, Qt.Key.Key_Z, Qt.Key.Key_H, Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+        QTest.keyClick(button, key)
+    assert matrix.camera == before
+    assert window.map.sheet is not None
+    assert elements(window, block.key) == set(block.elements)

@@ -65,8 +65,8 @@ class Status(QStatusBar):
 
     def dress(self) -> None:
         """Follow the scale."""
-        self.bar.setFixedWidth(themes.px(120))
-        self.job_words.setMaximumWidth(themes.px(320))
+        self.bar.setFixedWidth(themes.px(80))
+        self.job_words.setMaximumWidth(themes.px(230))
         self.project.setMaximumWidth(themes.px(200))
 
     def show_place(self, words: str) -> None:

@@ -9,8 +9,28 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from metl_gui.core.nodes import Side
+from metl_gui.ui.glossary import Glossary
+from metl_gui.ui.incoming.parts import Part, parts_of
+from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.keys.dialog import KeysDialog
+from metl_gui.ui.keys.sheet import KeySheet
+from metl_gui.ui.palette.dialog import Palette
+from metl_gui.ui.palette.entries import entries_of
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
+from metl_gui.workbench.recognizing import FoundTable, Recognized
+
+
+def dropped(window: Window) -> tuple[Part, ...]:
+    path = Path("mapping.csv")
+    found = Recognized(projects=(path,), tables=(FoundTable(path, 3, 1),), messages=(path,), message_source="cdc")
+    return parts_of(found, window.project.value, "", has_project=True)
+
+
+def noticed(window: Window) -> QWidget:
+    window.notify("1 version added. 2 decisions wait.", "Review now", lambda: None, is_good=False)
+    return window.notice
+
 
 PANELS = {
     "matrix": lambda w: w.map.matrix,
@@ -28,6 +48,13 @@ PANELS = {
     "head bar": lambda w: w.head,
     "status bar": lambda w: w.status,
     "start page": lambda w: w.start,
+    "opening page": lambda w: w.opening_page,
+    "palette": lambda w: Palette(entries_of(w), (), w),
+    "keys": lambda w: KeySheet(w.actions_table.keymap, w),
+    "change keys": lambda w: KeysDialog(w.actions_table.keymap, w),
+    "glossary": lambda w: Glossary("", w),
+    "dropped files": lambda w: IncomingSheet(dropped(w), ["x.bin: It is empty."], w),
+    "notice": noticed,
 }
 PAGES = {"review list": 1, "before": 1, "after": 1, "card": 1, "run setup": 2, "figures": 2, "chart": 2, "messages": 2}
 

@@ -54,7 +54,7 @@ class KeySheet(QDialog):
         self.foot.addStretch(1)
         self.foot.addWidget(self.close_button)
         self.body.addLayout(self.foot)
-        self.resize(themes.px(720), themes.px(620))
+        self.resize(themes.px(820), themes.px(620))
         self.box.setFocus()
         self.box.textChanged.connect(self.model.filter)
         keymap.changed.connect(self.refresh)
@@ -78,7 +78,7 @@ def _make_view(model: KeyTable) -> QTableView:
     header = view.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setHighlightSections(False)
-    header.resizeSection(0, themes.px(190))
+    header.resizeSection(0, themes.px(290))
     header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
     header.resizeSection(2, themes.px(150))
     return view

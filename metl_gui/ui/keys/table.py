@@ -113,7 +113,7 @@ class KeyTable(QAbstractTableModel):
         if not index.isValid() or index.row() >= len(self.lines):
             return None
         line = self.lines[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             changed = " (your own)" if line.is_changed else ""
             return (f"{line.keys}{changed}", line.words, line.where)[index.column()]
         if role == Qt.ItemDataRole.FontRole and index.column() == 0:

@@ -210,6 +210,39 @@ def test_a_large_tree_is_read_and_filtered_between_the_events_of_the_window(
     del tester
 
 
+def test_a_large_tree_that_is_read_again_keeps_its_rows_meanwhile(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = some_document()
+    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 1)
+    model = TreeModel(Side.EXTRACTION)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    with qtbot.waitSignal(model.filled):
+        model.show_document(document)
+    before = rows(model)
+    resets: list[object] = []
+    model.modelReset.connect(lambda: resets.append(None))
+    newest = document.extraction.schemas()[0]
+    after = perform(document.merged(), RemoveVersion(Side.EXTRACTION, newest.version_ids[0])).after
+    with qtbot.waitSignal(model.followed):
+        model.follow(Changed(document, after))
+        assert rows(model) == before
+    assert rows(model) == _fresh_rows_of(qtbot, after)
+    assert not resets
+    with qtbot.waitSignal(model.filled):
+        model.follow(Changed(after, document))
+        model.filter(parse("amount"))
+    assert 0 < len(rows(model)) < len(before)
+    del tester
+
+
+def _fresh_rows_of(qtbot: QtBot, document: Document) -> list[str]:
+    model = TreeModel(Side.EXTRACTION)
+    with qtbot.waitSignal(model.filled):
+        model.show_document(document)
+    return rows(model)
+
+
 def test_only_some_rows_are_opened_by_themselves() -> None:
     model = TreeModel(Side.EXTRACTION)
     model.show_document(some_document())

@@ -35,18 +35,23 @@ class TreeModel(QAbstractItemModel):
 
     Signals:
         filled: what is shown was made anew or grew: after opening, after a filter, and while a long filter goes on.
+        followed: a large tree that was read again is shown as it is now, by difference.
 
     Args:
         side: which one.
     """
 
     filled = Signal()
+    followed = Signal()
 
     def __init__(self, side: Side, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.side = side
         self._text = ""
         self._reading = TreeReading(side)
+        self._next: TreeReading | None = None
+        self.is_following = False
+        """Rows come and go just now: a row that goes hands its place on, which is nobody's choice."""
         self._children: dict[int, Nodes] = {}
         self._parents: dict[int, int] = {}
         self._groups: dict[str, int] = {}
@@ -54,8 +59,9 @@ class TreeModel(QAbstractItemModel):
         self._looks = 0
         self._steps = Steps(self)
         self._steps.stepped.connect(self._look_between)
-        self._steps.ended.connect(self._fill)
+        self._steps.ended.connect(self._ended)
         self._is_prepared = True
+        self._comments: Callable[[], Comments] = Comments
 
     # what is shown
 
@@ -66,6 +72,7 @@ class TreeModel(QAbstractItemModel):
 
     def show_document(self, document: Document) -> None:
         """Show another project; a large one appears when it has been read, between two events."""
+        self._next = None
         self.beginResetModel()
         self._reading.take(document)
         self._forget_all()
@@ -81,6 +88,9 @@ class TreeModel(QAbstractItemModel):
             text: what stands in the box, for the banner of other views.
         """
         self._text = text
+        if self._next is not None:
+            self._read_again(self._next.document, query)
+            return
         if not self._is_prepared:
             self._reading.query = query
             return
@@ -98,7 +108,7 @@ class TreeModel(QAbstractItemModel):
 
     def ask_comments_of(self, comments: Callable[[], Comments]) -> None:
         """Name whom to ask for comments when a filter wants to know."""
-        self._reading.comments = comments
+        self._comments = self._reading.comments = comments
 
     def passing(self) -> FilterResult | None:
         """Return what passes the filter, ``None`` when everything does."""
@@ -271,18 +281,34 @@ class TreeModel(QAbstractItemModel):
     # coming and going
 
     def _take_anew(self, document: Document) -> None:
-        """Read everything again; what a small tree shows is changed by difference, so that it stays open as it was."""
-        query = self._reading.query
-        self._steps.stop()
-        if not (self._is_prepared and self._reading.is_small):
+        """Read everything again; what was shown stays meanwhile, and then changes by difference."""
+        if self._is_prepared:
+            self._read_again(document, self._reading.query)
+        else:
             self.show_document(document)
+
+    def _read_again(self, document: Document, query: Query) -> None:
+        self._next = TreeReading(self.side)
+        self._next.comments = self._comments
+        self._next.take(document)
+        self._next.query = query
+        self._steps.start(self._next.prepare(), self._next.is_small)
+
+    def _ended(self) -> None:
+        """Show what was read."""
+        before, after = self._reading, self._next
+        if after is None:
+            self._fill()
             return
-        self._reading.take(document)
-        self._reading.query = query
-        for _ in self._reading.prepare():
-            pass
+        self._reading, self._next = after, None
+        if after.query != before.query:
+            self._fill()
+            return
+        self.is_following = True
         self._follow_children(ROOT, None)
         self._look_again(None)
+        self.is_following = False
+        self.followed.emit()
 
     def _forget_all(self) -> None:
         self._children = {}
@@ -291,7 +317,8 @@ class TreeModel(QAbstractItemModel):
     def _look_between(self) -> None:
         """Show what a long filter has found so far: soon after it began, then more and more seldom."""
         self._looks += 1
-        if self._is_prepared and self._looks >= _FIRST_LOOK and self._looks & (self._looks - 1) == 0:
+        is_due = self._looks >= _FIRST_LOOK and self._looks & (self._looks - 1) == 0
+        if self._is_prepared and self._next is None and is_due:
             self._fill()
 
     def _fill(self) -> None:

@@ -86,6 +86,7 @@ class TreePanel(Surface):
         self._timer.timeout.connect(self._filter)
         self.model.ask_comments_of(project.comments)
         self.model.filled.connect(self._filled)
+        self.model.followed.connect(self._followed)
         project.commented.connect(self._commented)
         self.funnel.toggled.connect(self._narrow)
         self.box.textChanged.connect(self._wait_for_letters)
@@ -160,6 +161,11 @@ class TreePanel(Surface):
         self._tell()
         self._narrow()
 
+    def _followed(self) -> None:
+        self._show_selected(self._selection.current)
+        self._tell()
+        self._narrow()
+
     def _commented(self) -> None:
         if "commented" in self._query.values(Kind.IS):
             self._filter()
@@ -205,7 +211,7 @@ class TreePanel(Surface):
         self.counted.emit((shown, whole))
 
     def _chosen(self, *_what: object) -> None:
-        if self._is_following:
+        if self._is_following or self.model.is_following:
             return
         places = self.view.chosen()
         if not places:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import BlockKey, Element
@@ -485,3 +486,31 @@ def test_keys_of_the_matrix_rest_while_a_sheet_asks(window: Window) -> None:
     assert matrix.camera == before
     assert window.map.sheet is not None
     assert elements(window, block.key) == set(block.elements)
+
+
+@pytest.mark.parametrize("what", ["conflict", "go to", "bookmark", "banner"])
+def test_what_lies_over_the_matrix_stays_inside_it_and_cuts_no_words(window: Window, what: str, tmp_path: Path) -> None:
+    activate(window)
+    window.resize(1100, 700)
+    block = blocks(window)[0]
+    at_cell(window, block.key, block.elements[0])
+    if what == "conflict":
+        window.map.mapper.set(cell(block.key, block.elements[0].q, block.elements[1].p))
+        shown: QWidget | None = window.map.sheet
+    elif what == "banner":
+        window.map.planes.show_relevant(is_relevant_only=True)
+        shown = window.map.banner
+    else:
+        window.actions_table["go_to" if what == "go to" else "add_bookmark"].trigger()
+        going = window.map.going
+        shown = going.go_to_sheet if what == "go to" else going.bookmark_sheet
+    assert shown is not None
+    over = shown.parentWidget()
+    assert over is not None
+    assert over.rect().contains(shown.geometry())
+    for button in shown.findChildren(QPushButton):
+        assert not button.isVisible() or button.width() >= button.minimumSizeHint().width()
+    for label in shown.findChildren(QLabel):
+        if label.isVisible() and label.wordWrap():
+            assert label.height() >= label.heightForWidth(label.width())
+    assert window.grab().save(str(tmp_path / f"{what}.png"))

@@ -150,8 +150,11 @@ class LineSheet(QFrame):
         if parent is None:
             return
         wide = min(themes.px(_WIDE), parent.width() - 2 * _TOP)
-        height = self.rows.sizeHintForRow(0) * self.rows.count() + 4 if self.rows.count() else 0
-        self.rows.setFixedHeight(height)
         self.setFixedWidth(wide)
+        wanted = self.rows.sizeHintForRow(0) * self.rows.count() + 4 if self.rows.count() else 0
+        self.rows.setFixedHeight(0)
+        self.adjustSize()
+        room = parent.height() - 2 * _TOP - self.height()
+        self.rows.setFixedHeight(min(wanted, max(room, 0)))
         self.adjustSize()
         self.move((parent.width() - wide) // 2, _TOP)

@@ -7,21 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
 
 from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.incoming.parts import Act, Offer
 from metl_gui.ui.incoming.reception import files_in
 from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.window import Window
 from metl_gui.workbench import recognizing
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
-from tests.qt.conftest import activate
+from tests.qt.conftest import activate, end
 
 
 def drop(window: Window, *paths: Path) -> IncomingSheet:
@@ -226,6 +228,30 @@ def test_files_that_are_dropped_on_matrix_or_trees_come_to_the_window(opened: Wi
         QApplication.sendEvent(view.viewport(), drop_event)
         sheet_of(opened).reject()
         QApplication.processEvents()
+
+
+def test_a_file_whose_name_is_no_text_is_refused_with_a_name_that_can_be_shown(opened: Window, tmp_path: Path) -> None:
+    folder = tmp_path / "names"
+    folder.mkdir()
+    (Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.json"))).write_text("{}")
+    sheet = drop(opened, folder)
+    assert "Its name is not UTF-8." in sheet.refused.text()
+    assert sheet.refused.text().encode("utf-8")
+
+
+def test_files_are_looked_at_in_the_worker_process(
+    dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = Window(QSettings(str(tmp_path / "v.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
+    assert dressed.styleSheet()
+    window.show()
+    window.reception.look_at([sample.canonical_model, sample.mapping, sample.project, tmp_path / "gone"])
+    qtbot.waitUntil(lambda: window.findChildren(IncomingSheet) != [], timeout=60_000)
+    sheet = window.findChildren(IncomingSheet)[0]
+    acts = [offer.act for offer, _ in sheet.buttons]
+    assert acts == [Act.OPEN, Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ADD_TABLE]
+    sheet.reject()
+    end(window)
 
 
 def test_what_is_dragged_without_files_is_not_taken(opened: Window) -> None:

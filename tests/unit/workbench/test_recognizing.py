@@ -1,0 +1,97 @@
+"""What files are, without a window: kinds, numbers, what a tree knows already, which source a run would read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.nodes import Side
+from metl_gui.errors import RunCancelled, SchemaError
+from metl_gui.workbench import recognizing
+from metl_gui.workbench.importing import add_reading
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.recognizing import Novelty, likely_side, novelty, recognize
+from metl_gui.workbench.session import Workbench
+
+
+def schema(folder: Path, name: str, *columns: str) -> Path:
+    path = folder / f"{name}.{len(columns)}.json"
+    path.write_text(
+        json.dumps({"title": name, "type": "object", "properties": {column: {"type": "string"} for column in columns}})
+    )
+    return path
+
+
+def messages(folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text('{"before": null, "after": {"id": 1}, "op": "c", "source": {"db": "x", "table": "t"}}\n')
+    return path
+
+
+def test_a_folder_is_sorted_into_kinds(tmp_path: Path) -> None:
+    schema(tmp_path, "fx.a", "id")
+    messages(tmp_path, "a.jsonl")
+    Workbench.create(tmp_path / "p.metl").close()
+    (tmp_path / "m.csv").write_text(
+        "schema,schema_version,attribute,entity,entity_version,cdm_attribute\nfx.a,1,id,a,1,id\nfx.a,1\n"
+    )
+    (tmp_path / "notes.bin").write_bytes(b"\x00\x01")
+    found = recognize([tmp_path])
+    assert found.projects == (tmp_path / "p.metl",)
+    assert [declaration.name for declaration in found.schemas.declarations] == ["fx.a"]
+    assert [(table.rows, table.problems) for table in found.tables] == [(1, 1)]
+    assert found.messages == (tmp_path / "a.jsonl",)
+    assert [Path(refused.source).name for refused in found.refused] == ["notes.bin"]
+    assert not found.is_nothing
+
+
+@pytest.mark.parametrize(
+    ("dropped", "source"),
+    [(["cdc/a.jsonl"], "cdc/a.jsonl"), (["cdc"], "cdc"), (["cdc/a.jsonl", "cdc/b.jsonl"], "cdc"), (["."], ".")],
+)
+def test_a_run_reads_the_one_file_or_the_folder_of_all(tmp_path: Path, dropped: list[str], source: str) -> None:
+    messages(tmp_path / "cdc", "a.jsonl")
+    messages(tmp_path / "cdc", "b.jsonl")
+    assert recognize([tmp_path / name for name in dropped]).message_source == str(tmp_path / source)
+
+
+def test_what_a_tree_knows_is_told_from_what_is_new(tmp_path: Path) -> None:
+    known = [schema(tmp_path, "fx.a", "id"), schema(tmp_path, "fx.b", "id")]
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        add_reading(workbench, Side.CDM, recognize(known).schemas)
+        more = [*known, schema(tmp_path, "fx.a", "id", "name"), schema(tmp_path, "fx.c", "id")]
+        reading = recognize(more).schemas
+        assert novelty(reading, workbench.document, Side.CDM) == Novelty(3, 1, 4, 2)
+        assert novelty(reading, workbench.document, Side.EXTRACTION) == Novelty(3, 3, 4, 4)
+        assert likely_side(reading, workbench.document) is Side.CDM
+
+
+def test_schemas_that_no_tree_knows_belong_to_the_extraction_tree(tmp_path: Path) -> None:
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        assert likely_side(recognize([schema(tmp_path, "fx.a", "id")]).schemas, workbench.document) is Side.EXTRACTION
+
+
+def test_too_many_files_are_refused_before_any_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognizing, "MOST_FILES", 2)
+    for number in range(3):
+        (tmp_path / f"{number}.json").write_bytes(b"\xff")
+    with pytest.raises(SchemaError, match="holds more than 2 files"):
+        recognize([tmp_path])
+
+
+def test_looking_can_be_stopped(tmp_path: Path) -> None:
+    schema(tmp_path, "fx.a", "id")
+    with pytest.raises(RunCancelled):
+        recognize([tmp_path], Watch(is_cancelled=lambda: True))
+
+
+def test_a_project_without_its_suffix_is_one_and_a_file_with_it_may_be_none(tmp_path: Path) -> None:
+    Workbench.create(tmp_path / "p.metl").close()
+    (tmp_path / "p.metl").rename(tmp_path / "copy")
+    (tmp_path / "text.metl").write_text("hello")
+    found = recognize([tmp_path])
+    assert found.projects == (tmp_path / "copy",)
+    assert "is not a METL project file" in found.refused[0].reason

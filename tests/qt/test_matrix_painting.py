@@ -241,6 +241,15 @@ def test_ages_are_counted_in_days_to_the_moment_that_was_chosen() -> None:
     assert tinting.steps_of(chosen, told, ("",)).tolist() == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("camera", [VERSIONS, CELLS, replace(CELLS, scale_y=3.0), Camera(0, 0, 0.2, 0.2)])
+def test_a_matrix_without_elements_is_painted_as_zeros_at_every_level(theme: themes.Theme, camera: Camera) -> None:
+    empty = content_of(Document(1, DOCUMENT.extraction, DOCUMENT.cdm))
+    image, signs = painted(Look(empty, camera, SIZE, 1.0, theme))
+    assert signs <= {Sign.DENSITY}
+    colours = {image.pixel(x, y) for x in range(0, SIZE[0], 7) for y in range(0, SIZE[1], 7)}
+    assert not any(near(QColor(colour), theme.accent, 40) for colour in colours)
+
+
 @pytest.mark.usefixtures("dressed")
 def test_the_legend_explains_what_is_on_the_screen_and_nothing_else() -> None:
     def shown(signs: frozenset[Sign]) -> QImage:

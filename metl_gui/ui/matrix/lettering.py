@@ -10,11 +10,15 @@ from collections import OrderedDict
 from enum import Enum, auto
 from typing import ClassVar, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.ui import theme as themes
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 _KEPT = 8_000
 
@@ -102,6 +106,18 @@ class Lettering:
         x = {Stand.LEFT: box.left(), Stand.RIGHT: box.right() - width}.get(stand, box.center().x() - width / 2)
         self._put(words, QPointF(x, box.center().y() - fonts.height / 2), colour, fonts, is_upright=False)
 
+    def write_often(self, words: str, x: Floats, y: Floats, colour: QColor) -> None:
+        """Write the same words about many places."""
+        fonts = self.plain
+        left, top = x - fonts.width(words) / 2, y - fonts.height / 2
+        if self._is_vector:
+            for place in zip(left.tolist(), top.tolist(), strict=True):
+                self._put_words(words, QPointF(*place), colour, fonts, is_upright=False)
+            return
+        picture, draw, r = self._kept(words, colour, fonts, is_upright=False), self._painter.drawImage, self._ratio
+        for across, down in zip((np.rint(left * r) / r).tolist(), (np.rint(top * r) / r).tolist(), strict=True):
+            draw(QPointF(across, down), picture)
+
     def write_upright(
         self, words: str, box: QRectF, colour: QColor, stand: Stand = Stand.LEFT, *, bold: bool = False
     ) -> None:
@@ -113,15 +129,19 @@ class Lettering:
 
     def _put(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:
         if self._is_vector:
-            self._put_words(words, at, colour, fonts, is_upright)
+            self._put_words(words, at, colour, fonts, is_upright=is_upright)
             return
+        r = self._ratio
+        picture = self._kept(words, colour, fonts, is_upright=is_upright)
+        self._painter.drawImage(QPointF(round(at.x() * r) / r, round(at.y() * r) / r), picture)
+
+    def _kept(self, words: str, colour: QColor, fonts: Fonts, *, is_upright: bool) -> QImage:
         key = words, fonts.key, colour.rgba(), is_upright, self._ratio
         picture = self._pictures.get(key)
         if picture is None:
             picture = self._pictures[key] = self._picture(words, colour, fonts, is_upright)
             _forget(self._pictures)
-        r = self._ratio
-        self._painter.drawImage(QPointF(round(at.x() * r) / r, round(at.y() * r) / r), picture)
+        return picture
 
     def _picture(self, words: str, colour: QColor, fonts: Fonts, is_upright: bool) -> QImage:
         width, height = fonts.width(words) + 2, fonts.height
@@ -140,7 +160,7 @@ class Lettering:
         painter.end()
         return picture
 
-    def _put_words(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, is_upright: bool) -> None:
+    def _put_words(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:
         painter = self._painter
         painter.save()
         painter.setFont(fonts.font)

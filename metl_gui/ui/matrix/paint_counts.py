@@ -145,19 +145,33 @@ def _paint_boxes(
 
 
 def _paint_words(painter: QPainter, look: Look, laid: Laid, colours: _Colours) -> None:
-    """Write on every tile with room for it what it holds."""
+    """Write on every tile with room for it what it holds, tiles that say the same together."""
     letters = Lettering(painter, look.ratio, is_vector=look.is_vector)
     fonts = letters.plain
-    has_room = (laid.height >= fonts.height - 2) & (laid.width >= fonts.width("0") + 4)
-    sight = QRectF(0, 0, *look.size)
-    elements, share = laid.tiles.elements.tolist(), laid.tiles.share.tolist()
-    steps = laid.steps.tolist()
-    for at, box in laid.where(has_room & (laid.tiles.elements > 0)):
-        step = steps[at]
-        words = tinting.words_of(look.tinting, colours.scale[step], elements[at], share[at])
-        seen = box if sight.contains(box) else box.intersected(sight)
-        if fonts.width(words) + 4 <= seen.width() and fonts.height - 2 <= seen.height():
-            letters.write(words, seen, colours.inks[step])
+    left, top = np.maximum(laid.left, 0), np.maximum(laid.top, 0)
+    wide = np.minimum(laid.left + laid.width, look.size[0]) - left
+    tall = np.minimum(laid.top + laid.height, look.size[1]) - top
+    has_room = (tall >= fonts.height - 2) & (wide >= fonts.width("0") + 4) & (laid.tiles.elements > 0)
+    for part in _alike(look, laid, np.flatnonzero(has_room)):
+        step, first = int(laid.steps[part[0]]), int(part[0])
+        elements, share = int(laid.tiles.elements[first]), float(laid.tiles.share[first])
+        words = tinting.words_of(look.tinting, colours.scale[step], elements, share)
+        fits = part[wide[part] >= fonts.width(words) + 4]
+        letters.write_often(words, left[fits] + wide[fits] / 2, top[fits] + tall[fits] / 2, colours.inks[step])
+
+
+def _alike(look: Look, laid: Laid, tiles: tinting.Ints) -> list[tinting.Ints]:
+    """Sort tiles by what they say, and return those that say the same together."""
+    if not len(tiles):
+        return []
+    said = np.zeros(len(tiles), np.int64)
+    if look.tinting.overlay is tinting.Overlay.NONE:
+        said = laid.tiles.elements[tiles].astype(np.int64)
+    elif look.tinting.overlay is tinting.Overlay.COVERAGE:
+        said = np.rint(laid.tiles.share[tiles] * 100).astype(np.int64)
+    key = said * tinting.STEPS + laid.steps[tiles]
+    order = np.argsort(key, kind="stable")
+    return np.split(tiles[order], np.flatnonzero(np.diff(key[order])) + 1)
 
 
 def _paint_waiting(painter: QPainter, laid: Laid, theme: Theme) -> None:

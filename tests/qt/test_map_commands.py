@@ -514,3 +514,20 @@ def test_what_lies_over_the_matrix_stays_inside_it_and_cuts_no_words(window: Win
         if label.isVisible() and label.wordWrap():
             assert label.height() >= label.heightForWidth(label.width())
     assert window.grab().save(str(tmp_path / f"{what}.png"))
+
+
+def test_an_edit_while_everything_is_shown_hides_nothing_again_and_lays_nothing_out(window: Window) -> None:
+    activate(window)
+    matrix = window.map.matrix
+    key = emptied(window)
+    sources, targets = ends(window, key)
+    window.map.sources.funnel.click()
+    window.map.sources.filter_now("account")
+    matrix.setFocus()
+    QTest.keyClick(matrix, Qt.Key.Key_H)
+    assert window.map.planes.shows_everything
+    assert matrix.content is not None
+    columns = matrix.content.columns
+    window.map.mapper.set(cell(key, targets[0], sources[0]))
+    assert window.map.planes.shows_everything
+    assert matrix.content.columns is columns

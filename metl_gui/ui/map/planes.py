@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.blocks import BlockKey
@@ -103,8 +104,13 @@ class Planes(QObject):
     def filter(self, side: Side, passing: FilterResult | None) -> None:
         """Show only what passes the filter of one tree; ``None`` for everything."""
         now = self.arrangement
+        before = now.columns if side is Side.EXTRACTION else now.rows
+        if before is not None and passing is not None and _is_same(before, passing):
+            return  # a tree tells again after every edit what passes
+        is_same_text = before is not None and passing is not None and before.text == passing.text
         is_columns = side is Side.EXTRACTION
-        self._rearrange(replace(now, columns=passing) if is_columns else replace(now, rows=passing))
+        after = replace(now, columns=passing) if is_columns else replace(now, rows=passing)
+        self._rearrange(after, keeps_open=is_same_text)
 
     def order(self, order: Order) -> None:
         """Sort columns and rows in another way."""
@@ -160,3 +166,13 @@ class Planes(QObject):
     def _take(self, planes: tuple[Content, Content]) -> None:
         self.whole, self.shown = planes
         self.arranged.emit()
+
+
+def _is_same(one: FilterResult, other: FilterResult) -> bool:
+    """Whether the same passes two filters."""
+    return (
+        one.text == other.text
+        and one.schema_count == other.schema_count
+        and np.array_equal(one.schemas, other.schemas)
+        and np.array_equal(one.attributes, other.attributes)
+    )

@@ -20,7 +20,8 @@ from metl_gui.ui import theme as themes
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_KEPT = 8_000
+_KEPT = 3_000
+"""Pictures of words: about ten megabytes, four times that on a fine screen."""
 
 _Key: TypeAlias = tuple[str, str, int, bool, float]
 

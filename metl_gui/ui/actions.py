@@ -14,7 +14,8 @@ How to add one. A row says all of it: where it stands, what people read, its key
 - ``when`` is a condition of ``ui/conditions.py``, or one of your own: a cheap question about the window. It is asked
   again after every change of project, document, selection or page. When your own state changes, call
   ``window.actions_table.refresh()``.
-- A sub-menu is written ``"View > Overlay"``; it stands where its first row does.
+- A sub-menu is written ``"View > Overlay"``; it stands where its first row does. ``begins_section`` of that row draws
+  the line above the sub-menu. ``actions_table.add_live_menu`` adds one that is filled whenever it opens.
 - A row with ``is_checked`` has a check mark; with the same ``radio`` it is one of several choices. The mark is what
   ``is_checked`` says, not what was clicked: ``does`` changes the state, the row follows.
 - ``says`` replaces the text by what is so now (``Undo “Map payer_id”``).
@@ -163,7 +164,9 @@ TABLE = (
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),
-    ActionRow("larger", "View > Size", "Everything larger", "Ctrl++", lambda w: w.dressing.step(1), always),
+    ActionRow(
+        "larger", "View > Size", "Everything larger", "Ctrl++", lambda w: w.dressing.step(1), always, also="Ctrl+="
+    ),
     ActionRow("smaller", "View > Size", "Everything smaller", "Ctrl+-", lambda w: w.dressing.step(-1), always),
     ActionRow("normal_size", "View > Size", "Normal size", "Ctrl+0", lambda w: w.dressing.scale_to(100), always),
     *(_size_row(percent) for percent in SCALES),

@@ -243,6 +243,16 @@ def _fresh_rows_of(qtbot: QtBot, document: Document) -> list[str]:
     return rows(model)
 
 
+def test_groups_are_named_without_what_all_of_them_begin_with() -> None:
+    document = Document()
+    for name in ("org.shop.eu.orders", "org.shop.us.orders", "org.shop.eu.old.orders"):
+        declaration = VersionDeclaration(name, (AttributeDeclaration("id", "int64"),))
+        document = perform(document, AddVersion(Side.EXTRACTION, declaration)).after
+    model = TreeModel(Side.EXTRACTION)
+    model.show_document(document)
+    assert [str(model.index(row, 0).data()) for row in range(model.rowCount())] == ["eu", "eu.old", "us"]
+
+
 def test_only_some_rows_are_opened_by_themselves() -> None:
     model = TreeModel(Side.EXTRACTION)
     model.show_document(some_document())

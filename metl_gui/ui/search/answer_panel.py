@@ -66,6 +66,7 @@ class AnswerPanel(Surface):
         self._steps.stepped.connect(self._say)
         self._steps.ended.connect(self._fill)
         self.view.selectionModel().currentRowChanged.connect(self._chosen)
+        self.view.clicked.connect(self._chosen)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         selection.changed.connect(self._selected)
@@ -153,10 +154,7 @@ class AnswerPanel(Surface):
                 if answer.block.key == selected.block and answer.element == selected.element:
                     at = self.model.index(below, 0, self.model.index(row, 0))
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-        is_element = self.model.row_of(at) is not None
-        self.view.selectionModel().setCurrentIndex(
-            at, flags if is_element else QItemSelectionModel.SelectionFlag.NoUpdate
-        )
+        self.view.selectionModel().setCurrentIndex(at, flags)
 
     def _say(self) -> None:
         groups = self._answers.passing(self._query)
@@ -186,7 +184,7 @@ class AnswerPanel(Surface):
 
     # choosing
 
-    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+    def _chosen(self, current: QModelIndex, _before: QModelIndex | None = None) -> None:
         if self._is_choosing or not current.isValid():
             return
         row, group = self.model.row_of(current), self.model.group_of(current)

@@ -97,7 +97,8 @@ class ProgressionModel(QAbstractTableModel):
     ) -> Any:
         """Return a version or an entity."""
         names = self._columns if orientation is Qt.Orientation.Horizontal else self._rows
-        if role != Qt.ItemDataRole.DisplayRole or not 0 <= section < len(names):
+        is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+        if not is_text or not 0 <= section < len(names):
             return None
         return names[section][1] if orientation is Qt.Orientation.Horizontal else f"version {names[section][1]}"
 

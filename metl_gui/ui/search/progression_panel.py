@@ -16,6 +16,8 @@ from metl_gui.ui.search.progression_model import ProgressionModel
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.ui.surface import Surface
 
+_NARROWEST_PX = 132
+_WIDEST_PX = 260
 _HINT = "Select a schema to see how its mapping changed from version to version."
 
 
@@ -46,6 +48,7 @@ class ProgressionPanel(Surface):
         self.dress()
         self.bar.unpinned.connect(self._follow)
         self.view.selectionModel().currentChanged.connect(self._chosen)
+        self.view.clicked.connect(self._chosen)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         selection.changed.connect(self._selected)
@@ -57,7 +60,11 @@ class ProgressionPanel(Surface):
 
     def dress(self) -> None:
         """Follow the scale."""
-        self.view.horizontalHeader().setDefaultSectionSize(themes.px(132))
+        header = self.view.horizontalHeader()
+        header.setDefaultSectionSize(themes.px(_NARROWEST_PX))
+        header.setMinimumSectionSize(themes.px(_NARROWEST_PX))
+        header.setMaximumSectionSize(themes.px(_WIDEST_PX))
+        header.resizeSections(QHeaderView.ResizeMode.ResizeToContents)
         self.view.verticalHeader().setDefaultSectionSize(themes.px(32))
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -95,6 +102,7 @@ class ProgressionPanel(Surface):
         self._is_choosing = True
         try:
             self.model.show_schema(document, self._schema)
+            self.dress()
             self._show_current()
         finally:
             self._is_choosing = False
@@ -119,7 +127,7 @@ class ProgressionPanel(Surface):
         self.view.selectionModel().setCurrentIndex(index, flags)
         self._is_choosing = before
 
-    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+    def _chosen(self, current: QModelIndex, _before: QModelIndex | None = None) -> None:
         if self._is_choosing or not current.isValid():
             return
         v, w = self.model.key(current)
@@ -144,6 +152,7 @@ def _make_view(model: ProgressionModel) -> QTableView:
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     view.horizontalHeader().setHighlightSections(False)
+    view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     view.verticalHeader().setHighlightSections(False)
     return view

@@ -88,6 +88,7 @@ class MappingPanel(Surface):
         self._timer.timeout.connect(self._filter)
         self.box.textChanged.connect(self._wait_for_letters)
         self.view.selectionModel().currentRowChanged.connect(self._chosen)
+        self.view.clicked.connect(self._chosen)
         self.view.horizontalHeader().sectionClicked.connect(self._sort_by_section)
         self.view.clear_wanted.connect(self.clear)
         self.view.copy_wanted.connect(self.copy)
@@ -298,7 +299,7 @@ class MappingPanel(Surface):
 
     # selection
 
-    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+    def _chosen(self, current: QModelIndex, _before: QModelIndex | None = None) -> None:
         where = self.model.where(current.row()) if current.isValid() else None
         if self._is_following or where is None:
             return

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from metl_gui.core.attribute_uses import AttributeUses
 from metl_gui.core.blocks import Block
-from metl_gui.core.names import name_in_group
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import Tree
 from metl_gui.ui.marks import MarkShape
@@ -111,9 +110,9 @@ def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) 
     return RowFacts(name, detail, None, pill, is_strong=side is Side.CDM, tip=tip)
 
 
-def group_row(name: str, count: int, waiting: int, side: Side) -> RowFacts:
-    """Describe a group."""
+def group_row(name: str, short: str, count: int, waiting: int, side: Side) -> RowFacts:
+    """Describe a group; its short name leaves out what all groups begin with."""
     nouns = ("schema", "schemas") if side is Side.EXTRACTION else ("entity", "entities")
     pill = (f"{waiting:,}", "review") if waiting else ("", "plain")
     detail = f"{count:,} {nouns[count != 1]}"
-    return RowFacts(name_in_group(name), detail, None, pill, is_strong=True, tip=name)
+    return RowFacts(short, detail, None, pill, is_strong=True, tip=name)

@@ -212,7 +212,7 @@ class TreeReading:
         """Describe a group."""
         members = self.shelves.members(group)
         waiting = sum(self._waiting[id_] for id_ in members.tolist()) if self._waiting else 0
-        return group_row(group, len(self.schemas(group)), waiting, self.side)
+        return group_row(group, self.shelves.short(group), len(self.schemas(group)), waiting, self.side)
 
     def schema_row(self, schema_id: int) -> RowFacts:
         """Describe a schema or entity."""

@@ -7,7 +7,7 @@ members of a group are sorted when they are first asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ class Shelves:
         self._members: dict[str, dict[int, None]] = {}
         self._ordered: dict[str, Ints] = {}
         self._flat: tuple[list[str], Ints, Ints] | None = None
+        self._common = 0
 
     def fill(self) -> Iterator[None]:
         """Put every schema on its shelf, step by step."""
@@ -72,6 +73,11 @@ class Shelves:
         ids = self._sorted(group)
         return ids if passing is None else ids[_marks(passing, ids).astype(np.bool_)]
 
+    def short(self, group: str) -> str:
+        """Return the name of a group without the parts that the names of all groups begin with."""
+        self._columns()
+        return ".".join(group.split(".")[self._common :])
+
     def count(self, group: str) -> int:
         """Count the schemas of one group."""
         return len(self._members.get(group, ()))
@@ -83,6 +89,7 @@ class Shelves:
             counts = np.array([len(self._members[name]) for name in names], np.int64)
             ids = np.fromiter(chain.from_iterable(self._members[name] for name in names), np.int64)
             self._flat = names, ids, np.cumsum(counts) - counts
+            self._common = _common_parts([name.split(".") for name in names if name])
         return self._flat
 
     def _sorted(self, group: str) -> Ints:
@@ -106,6 +113,14 @@ class Shelves:
     def _forget(self, name: str) -> None:
         self._ordered.pop(group_of(name), None)
         self._flat = None
+
+
+def _common_parts(names: list[list[str]]) -> int:
+    """Count the parts that all names begin with, so that each keeps one of its own."""
+    if not names:
+        return 0
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(min(names), max(names), strict=False))
+    return min(len(list(same)), min(map(len, names)) - 1)
 
 
 def _marks(passing: Ints, ids: Ints) -> NDArray[np.uint8]:

@@ -31,11 +31,6 @@ def can_edit(window: Window) -> bool:
     return workbench is not None and workbench.is_for_editing
 
 
-def block_selected(window: Window) -> bool:
-    """Ask for a version on both sides."""
-    return has_project(window) and window.selection.current.block is not None
-
-
 def cell_selected(window: Window) -> bool:
     """Ask for an attribute on both sides."""
     return has_project(window) and window.selection.current.element is not None

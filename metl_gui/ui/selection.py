@@ -145,6 +145,21 @@ def place_of_version(document: Document, side: Side, version_id: int, attribute_
     return Place(document.tree(side).version(version_id).schema_id, version_id, attribute_id)
 
 
+def block_meant(document: Document, selected: Selected) -> BlockKey | None:
+    """Return the block that a selection means; a schema or entity stands for its newest version."""
+    ids = []
+    for side in (Side.EXTRACTION, Side.CDM):
+        place = selected.on(side)
+        if place is None or document.tree(side).find_schema(place.schema) is None:
+            return None
+        versions = document.tree(side).schema(place.schema).version_ids
+        known = place.version is not None and document.tree(side).find_version(place.version) is not None
+        if not known and not versions:
+            return None
+        ids.append(place.version if known and place.version is not None else versions[-1])
+    return ids[0], ids[1]
+
+
 def still_there(document: Document, selected: Selected) -> Selected:
     """Return what of a selection exists in a document."""
     cells = selected.cells

@@ -28,7 +28,7 @@ from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
+from metl_gui.ui.selection import Place, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.menu import action_named, node_menu
 
@@ -87,7 +87,7 @@ class BlockPanel(Surface):
     def refresh(self, _what: object = None) -> None:
         """Show the selected block as it is now; while nobody can see it, only its name is worked out."""
         document = self._project.value
-        self.key = key_of(document, self._selection.current)
+        self.key = block_meant(document, self._selection.current)
         block = document.matrix.block(*self.key) if self.key is not None else None
         self._tell(document, block)
         if self.isVisible():
@@ -306,21 +306,6 @@ class BlockPanel(Surface):
             self.review_wanted.emit(block.key)
         else:
             self._project.do(ConfirmBlock(block.key))
-
-
-def key_of(document: Document, selected: Selected) -> BlockKey | None:
-    """Return the block that a selection means; a schema or entity stands for its newest version."""
-    ids = []
-    for side in (Side.EXTRACTION, Side.CDM):
-        place = selected.on(side)
-        if place is None or document.tree(side).find_schema(place.schema) is None:
-            return None
-        versions = document.tree(side).schema(place.schema).version_ids
-        known = place.version is not None and document.tree(side).find_version(place.version) is not None
-        if not known and not versions:
-            return None
-        ids.append(place.version if known and place.version is not None else versions[-1])
-    return ids[0], ids[1]
 
 
 def _attribute(place: Place | None, version_id: int) -> int | None:

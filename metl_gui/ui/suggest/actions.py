@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, block_selected, can_edit
+from metl_gui.ui.conditions import all_of, can_edit, nodes_on_both_sides
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -34,7 +34,7 @@ ROWS = (
         "Next suggestion for this attribute",
         "Shift+Space",
         lambda w: w.suggest.suggestions.cycle(),
-        block_selected,
+        nodes_on_both_sides,
         scope="matrix",
     ),
     ActionRow(

@@ -11,7 +11,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
 from metl_gui.core.suggest.refusal import Refusals
-from metl_gui.ui.selection import Selected
+from metl_gui.ui.selection import Selected, block_meant
 
 Anchor: TypeAlias = tuple[Side, int]
 """The attribute whose candidates are looked at."""
@@ -65,7 +65,7 @@ def find(
 
 def anchor_of(document: Document, key: BlockKey | None, selected: Selected) -> Anchor | None:
     """Return the current attribute of a block that is free: the target's before the source's."""
-    if key is None or selected.block != key:
+    if key is None or block_meant(document, selected) != key:
         return None
     block = document.matrix.block(*key)
     elements = block.elements if block is not None else ()
@@ -85,9 +85,16 @@ def is_small(document: Document, key: BlockKey) -> bool:
     return size <= _AT_ONCE and others <= _AT_ONCE_BLOCKS
 
 
-def is_there(document: Document, selected: Selected) -> bool:
-    """Whether the versions that are selected are in the document."""
-    source, key = selected.source, selected.block
-    if source is None or source.version is None or document.extraction.find_version(source.version) is None:
-        return False
-    return key is None or document.cdm.find_version(key[1]) is not None
+def place_meant(document: Document, selected: Selected) -> tuple[BlockKey | None, int] | None:
+    """Return the block and the schema version that a selection means, ``None`` while no schema is chosen.
+
+    A schema or entity stands for its newest version, as it does in the block editor.
+    """
+    key, source = block_meant(document, selected), selected.source
+    if key is not None:
+        return key, key[0]
+    schema = document.extraction.find_schema(source.schema) if source is not None else None
+    if source is None or schema is None or not schema.version_ids:
+        return None
+    is_known = source.version is not None and document.extraction.find_version(source.version) is not None
+    return None, source.version if is_known and source.version is not None else schema.version_ids[-1]

@@ -20,7 +20,7 @@ from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.naming import block_words, path_of
 from metl_gui.ui.selection import Selected, Selection, place_of_version
-from metl_gui.ui.suggest.finding import Anchor, Found, anchor_of, find, is_small, is_there
+from metl_gui.ui.suggest.finding import Anchor, Found, anchor_of, find, is_small, place_meant
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.suggesting import accepting, answers_loss, refusal_of, suggestions_of
 
@@ -221,20 +221,19 @@ class Suggestions(QObject):
     def _look(self) -> bool:
         """Find what is suggested for the selection; tell whether anything had to be looked for."""
         document, current = self._project.value, self._selection.current
-        source = current.source
-        version = source.version if source is not None else None
-        if not self._is_wanted or self._project.workbench is None or version is None or not is_there(document, current):
+        place = place_meant(document, current)
+        if not self._is_wanted or self._project.workbench is None or place is None:
             if self.found != Found():
                 self._forget()
             return False
-        asked = (document, current.block, version)
+        asked = (document, *place)
         if asked == self._asked:
             return False
         self._asked = asked
-        key, refusals, index = current.block, Refusals(self.refused), self._index
+        key, refusals, index = place[0], Refusals(self.refused), self._index
 
         def task(_watch: object = None) -> tuple[Found, EntityIndex | None]:
-            return find(document, (key, version), refusals, index)
+            return find(document, place, refusals, index)
 
         if self._is_warm and key is not None and is_small(document, key):
             self._take(task())

@@ -16,6 +16,7 @@ from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
+from metl_gui.ui.focus_ring import FocusRing
 from metl_gui.ui.head_bar import PAGES, HeadBar
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
@@ -192,6 +193,7 @@ class Window(QMainWindow):
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
         self.floating = Floating(self.stack)
+        FocusRing(self.map.matrix)
         self.notice = NoticeStrip(self.stack)
         self.setStatusBar(self.status)
 

@@ -169,7 +169,13 @@ def test_the_focus_ring_is_two_pixels_of_the_accent_on_what_has_the_focus(window
     activate(window)
     window.show_page(0)
     accent = themes.current().accent.rgb()
-    for widget in (window.map.sources.box, window.map.sources.view, window.head.undo, window.head.search):
+    for widget in (
+        window.map.matrix,
+        window.map.sources.box,
+        window.map.sources.view,
+        window.head.undo,
+        window.head.search,
+    ):
         widget.setEnabled(True)
         window.head.setFocus()
         widget.setFocus(Qt.FocusReason.TabFocusReason)

@@ -159,17 +159,18 @@ def _grid(look: Look, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
     """Return the lines before every attribute of a block but the first ones."""
     c, content = look.camera, look.content
     seen = box.adjusted(3, 3, -4, -4).intersected(QRectF(-1, -1, look.size[0] + 2, look.size[1] + 2))
-    xs = _line_places(content.columns, key[0], (c.left, c.scale_x), (seen.left(), seen.right()))
-    ys = _line_places(content.rows, key[1], (c.top, c.scale_y), (seen.top(), seen.bottom()))
+    xs = _line_places(content.columns, key[0], (c.left, c.scale_x, look.ratio), (seen.left(), seen.right()))
+    ys = _line_places(content.rows, key[1], (c.top, c.scale_y, look.ratio), (seen.top(), seen.bottom()))
     lines = [QLineF(x, seen.top(), x, seen.bottom()) for x in xs]
     return lines + [QLineF(seen.left(), y, seen.right(), y) for y in ys]
 
 
-def _line_places(axis: Axis, item: int, sight: tuple[float, float], within: tuple[float, float]) -> list[float]:
+def _line_places(axis: Axis, item: int, sight: tuple[float, float, float], within: tuple[float, float]) -> list[float]:
     """Return the pixels of a version's attributes but the first, as far as they are in sight."""
     spans = axis.spans(Level.VERSION)
     inner = range(spans.first(item) + 1, spans.last(item))
-    places = np.rint((axis.spans(Level.ATTRIBUTE).begins(inner) - sight[0]) * sight[1])
+    left, scale, ratio = sight
+    places = np.rint((axis.spans(Level.ATTRIBUTE).begins(inner) - left) * scale * ratio) / ratio
     found: list[float] = places[(places >= within[0]) & (places <= within[1])].tolist()
     return found
 
@@ -178,7 +179,7 @@ def _paint_grid(painter: QPainter, look: Look, lines: dict[int, list[QLineF]]) -
     """Draw the lines between cells in opaque colours, which takes an eighth of the time of clear ones."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
     for ground, drawn in lines.items():
-        painter.setPen(QPen(mixed(QColor.fromRgb(ground), look.theme.line, 0.55), 1.0))
+        painter.setPen(QPen(mixed(QColor.fromRgb(ground), look.theme.line, 0.55), int(look.ratio) / look.ratio))
         painter.drawLines(drawn)
 
 

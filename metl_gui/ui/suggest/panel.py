@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
 
@@ -90,7 +90,7 @@ class SuggestionPanel(Surface):
         self.accept_all = KeyButton("")
         self._build()
         self._group.idClicked.connect(self._show_part)
-        self.view.selectionModel().currentChanged.connect(self._chosen)
+        self.view.selectionModel().selectionChanged.connect(self._chosen)  # a click moves the cursor before it
         self.view.pressed_key.connect(self._pressed)
         self.view.doubleClicked.connect(self._take)
         self.accept.clicked.connect(self._take)
@@ -229,11 +229,11 @@ class SuggestionPanel(Surface):
     def _show_part(self, _id: int) -> None:
         self.refresh()
 
-    def _chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if self._is_refreshing or not self.view.selectionModel().isSelected(current):
+    def _chosen(self, *_what: object) -> None:
+        if self._is_refreshing:
             return
-        row = current.data(ROW_ROLE) if current.isValid() else None
-        if isinstance(row, Row) and row.candidate is not None:
+        row = self.current
+        if row is not None and row.candidate is not None:
             self._suggestions.go_to(row.candidate)
         else:
             self._tell()

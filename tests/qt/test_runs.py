@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -110,12 +111,14 @@ def set_one_element(window: Window) -> None:
 def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     threaded: Window, sample: SampleFolder, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = iter(["review", "confirm", "confirm"])
+    answers = iter(["confirm", "confirm"])
     monkeypatch.setattr(asking, "ask", lambda *_: next(answers))
     window = threaded
     with qtbot.waitSignal(window.project.changed, timeout=30_000):
         window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
-    qtbot.waitUntil(lambda: window.stack.currentWidget() is window.review, timeout=10_000)
+    qtbot.waitUntil(lambda: window.notice.action.text().startswith("Review"), timeout=10_000)
+    QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
+    assert window.stack.currentWidget() is window.review
     assert len(window.project.review_items()) == 2
     confirm_smaller_blocks(window)
     assert window.project.review_items() == ()

@@ -1,11 +1,10 @@
-"""The block matrix as a view: a pyqtgraph ``GraphicsView`` with one painted pane each for plane, headers and map."""
+"""The block matrix as a view: a scene with one painted pane each for plane, headers and map."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -24,7 +23,7 @@ from PySide6.QtGui import (
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip, QWidget
 
 from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
@@ -49,7 +48,7 @@ def _says_nothing(_selected: Selected) -> str:
     return ""
 
 
-class MatrixView(pg.GraphicsView):
+class MatrixView(QGraphicsView):
     """Shows a ``Content`` and turns gestures into selections and wishes; it changes nothing itself.
 
     Signals:
@@ -77,10 +76,18 @@ class MatrixView(pg.GraphicsView):
     moved = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        pg.GraphicsView.__init__(self, parent, background=None)
+        super().__init__(parent)
+        self._stage = QGraphicsScene(self)
+        self._stage.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # half a dozen items that move together
+        self.setScene(self._stage)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # the panes cover all of it
         self.sight = Sight()
-        self.panes = Panes(self.scene(), self.sight)
+        self.panes = Panes(self._stage, self.sight)
         self.hand = Hand(self)
         self.keyboard = Keyboard(self)
         self.drops = Drops(self)
@@ -349,11 +356,10 @@ class MatrixView(pg.GraphicsView):
 
     # events
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay the panes out again."""
-        pg.GraphicsView.resizeEvent(self, event)
-        if event is None or not hasattr(self, "panes"):
-            return
+        super().resizeEvent(event)
+        self._stage.setSceneRect(0, 0, self.width(), self.height())
         self.panes.lay_out(float(self.width()), float(self.height()))
         if self.content is not None and self._is_placed:
             self.sight.camera = self.camera.held(self.frame)
@@ -398,7 +404,7 @@ class MatrixView(pg.GraphicsView):
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""
-        pg.GraphicsView.leaveEvent(self, event)
+        super().leaveEvent(event)
         if not self.hand.is_busy:
             self.hand.point(None)
 

@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "tests/qt" in item.path.as_posix():
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
             item.add_marker(
-                pytest.mark.qt_log_ignore(r"does not support (propagateSizeHints|raise)")
+                pytest.mark.qt_log_ignore(r"does not support (propagateSizeHints|raise|grabbing the keyboard)")
             )  # no screen, no manager
 
 

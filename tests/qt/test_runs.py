@@ -23,6 +23,7 @@ from metl_gui.ui.run.rates import Rates
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import end
 
 
 def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
@@ -84,10 +85,9 @@ def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Ite
     window = Window(settings, Jobs(), warms_up=False)
     window.show()
     window.show_project(Workbench.open(sample.project))
+    assert dressed.styleSheet()
     yield window
-    window.close()
-    window.deleteLater()
-    dressed.processEvents()
+    end(window)
 
 
 def confirm_smaller_blocks(window: Window) -> None:

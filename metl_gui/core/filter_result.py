@@ -36,8 +36,11 @@ class FilterResult:
 
     @property
     def words(self) -> str:
-        """What a banner says: "84 of 1,000 schemas"."""
+        """What a banner says: "84 of 1,000 schemas", or how many attributes where none is hidden as a whole."""
         noun = "schemas" if self.side is Side.EXTRACTION else "entities"
+        if len(self.schemas) == self.schema_count:
+            count = len(self.attributes)
+            return f"{count:,} attribute{'' if count == 1 else 's'} of all {self.schema_count:,} {noun}"
         return f"{len(self.schemas):,} of {self.schema_count:,} {noun}"
 
     def lets_pass_as(self, other: FilterResult | None) -> bool:

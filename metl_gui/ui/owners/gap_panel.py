@@ -7,7 +7,7 @@ from collections import Counter
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from metl_gui.core import gaps as room
 from metl_gui.core.document import Document
@@ -19,6 +19,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.owners.line_model import LineModel, line_view
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.two_lines import TwoLines
@@ -59,8 +60,7 @@ class GapPanel(Surface):
         self.model: LineModel[Gap] = LineModel(self)
         self.view = line_view(self.model, "Gaps")
         self.kinds: dict[str, KeyButton] = {}
-        self.note = QLabel()
-        self.note.setProperty("kind", "dim")
+        self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -136,7 +136,8 @@ class GapPanel(Surface):
         more = len(self._gaps) >= MOST
         words = f"{len(self._gaps):,}{' or more' if more else ''} gap{'' if len(self._gaps) == 1 else 's'}"
         self.told.emit(words if self._shown_for is not None else "")
-        self.note.setText("No gaps: everything required has a source." if self._shown_for is not None else "")
+        is_known = self._shown_for is not None
+        self.note.setText("No gaps: everything required has a source." if is_known else "Looking for gaps…")
         self._stack.setCurrentIndex(0 if self._gaps else 1)
 
     def _go(self, index: QModelIndex | QPersistentModelIndex) -> None:

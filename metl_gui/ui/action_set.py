@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, ActionRow
 from metl_gui.ui.keys.keymap import Keymap
+from metl_gui.ui.plain import plain_entry
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -92,7 +93,7 @@ class Actions:
             if row.is_checked is not None:
                 action.setChecked(row.is_checked(self._window))
             if row.says is not None:
-                action.setText(row.says(self._window))
+                action.setText(plain_entry(row.says(self._window)))
 
     def take_keys(self) -> None:
         """Give every action the keys of the keymap."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.pill import KeyButton
-
-SHEET = "<h4>"
-"""How a text of our own begins that is laid out; every other one is shown as it is, whatever names stand in it."""
+from metl_gui.ui.plain import plain_label
 
 
 class Question(QDialog):
@@ -24,14 +22,9 @@ class Question(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.answer = answers[-1][0]
-        heading = QLabel(title)
-        heading.setProperty("kind", "heading")
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setWordWrap(True)
-        body = QLabel(text)
-        body.setTextFormat(Qt.TextFormat.RichText if text.startswith(SHEET) else Qt.TextFormat.PlainText)
-        body.setWordWrap(True)
-        body.setProperty("kind", "dim")
+        heading, body = plain_label(title, "heading"), plain_label(text, "dim")
+        for label in (heading, body):
+            label.setWordWrap(True)
         body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 18, 20, 16)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QWidget
 
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import Pill
+from metl_gui.ui.plain import plain_label
 
 
 class DockTitle(QWidget):
@@ -19,8 +20,7 @@ class DockTitle(QWidget):
         self.title = Elided(title, "panelTitle", is_snug=True)
         self.pill = Pill()
         self.pill.hide()
-        self.facts = QLabel()
-        self.facts.setProperty("kind", "panelTitle")
+        self.facts = plain_label(kind="panelTitle")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 4)
         row.addWidget(self.title)

@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from metl_gui.ui.plain import plain_tip
+
 _LEAST_PX = 40
 
 
@@ -38,7 +40,7 @@ class Elided(QLabel):
         """Paint what there is room for."""
         painter = QPainter(self)
         words = self.fontMetrics().elidedText(self.text(), self._elides, self.contentsRect().width())
-        self.setToolTip(self.text() if words != self.text() else "")
+        self.setToolTip(plain_tip(self.text()) if words != self.text() else "")
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
         painter.end()

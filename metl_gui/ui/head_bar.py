@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QSiz
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_tip
 
 PAGES = ("Map", "Review", "Run")
 _LONGEST_TITLE_PX = 280
@@ -68,7 +69,7 @@ class HeadBar(QWidget):
         self.undo.setEnabled(title is not None)
         words = "Nothing to undo" if title is None else f"Undo {title[:1].lower()}{title[1:]}"
         self.undo.setAccessibleName(words)
-        self.undo.setToolTip(title or "")
+        self.undo.setToolTip(plain_tip(title or ""))
         if self._is_narrow:
             words = "Undo"
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
 from metl_gui.workbench.progress import Progress
 
 
@@ -25,8 +26,7 @@ class OpeningPage(QWidget):
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.title = Elided(kind="title")
-        self.words = QLabel()
-        self.words.setProperty("kind", "dim")
+        self.words = plain_label(kind="dim")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of opening")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from metl_gui.ui.plain import plain_entry, plain_tip
+
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
@@ -62,8 +64,8 @@ def fill_panels(window: Window, menu: QMenu) -> None:
 def fill_recent(window: Window, menu: QMenu) -> None:
     """List recent projects; those that are not there any more say so."""
     for path in window.settings.recent:
-        action = menu.addAction(path.stem if path.is_file() else f"{path.stem} (not there any more)")
-        action.setToolTip(str(path))
+        action = menu.addAction(plain_entry(path.stem if path.is_file() else f"{path.stem} (not there any more)"))
+        action.setToolTip(plain_tip(str(path)))
         action.setStatusTip(str(path))
         action.setEnabled(path.is_file())
         action.setData(path)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label, plain_tip
 
 
 class StartPage(QWidget):
@@ -83,13 +84,13 @@ class StartPage(QWidget):
             self._recents.addWidget(heading)
         for path in paths:
             button = KeyButton(path.stem, kind="link")
-            button.setToolTip(str(path))
+            button.setToolTip(plain_tip(str(path)))
             button.setEnabled(path.is_file())
             button.setObjectName(str(path))
             button.clicked.connect(self._pressed)
             line = QHBoxLayout()
-            where = QLabel(str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more")
-            where.setProperty("kind", "small")
+            folder = str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more"
+            where = plain_label(folder, "small")
             holder = QWidget()
             holder.setLayout(line)
             line.setContentsMargins(0, 0, 0, 0)

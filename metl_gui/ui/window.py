@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking, naming
@@ -28,6 +28,7 @@ from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.panels import Floating, fill_panels, fill_recent
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.projects import Projects
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
@@ -175,7 +176,7 @@ class Window(QMainWindow):
         self.setMinimumSize(*LEAST_SIZE)
         self.setAcceptDrops(True)
         self.resize(1600, 1000)
-        self._name = QLabel()
+        self._name = plain_label()
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()

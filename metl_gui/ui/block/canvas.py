@@ -15,6 +15,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.block.geometry import BEND, Line, Link, Sight, Stub, line_near, runs
 from metl_gui.ui.marks import paint_bubble
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.plain import plain_tip
 
 _STUB_PX = 14.0
 _LEAST_PX = 110
@@ -207,7 +208,7 @@ class Canvas(QWidget):
         """Show what a line joins."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             link = self._link_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.words_of(link) if link is not None else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.words_of(link)) if link is not None else "", self)
             return True
         return super().event(event)
 

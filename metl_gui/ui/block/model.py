@@ -10,6 +10,7 @@ from metl_gui.core.block_lists import ListRow
 from metl_gui.core.blocks import Status
 from metl_gui.core.nodes import Side
 from metl_gui.ui.block.words import row_words
+from metl_gui.ui.plain import plain_tip
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 
@@ -64,7 +65,7 @@ class ListModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row_words(row, self.side, "\n")
+            return plain_tip(row_words(row, self.side, "\n"))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return row_words(row, self.side, ", ")
         return None

@@ -28,6 +28,7 @@ from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Place, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.menu import action_named, node_menu
@@ -150,8 +151,7 @@ class BlockPanel(Surface):
         self.order.setAccessibleName("Order of the attributes")
         for order in ListOrder:
             self.order.addItem(order.value.capitalize(), order)
-        self.found = QLabel()
-        self.found.setProperty("kind", "small")
+        self.found = plain_label(kind="small")
         self.note = Elided(kind="small")
         self.confirm = KeyButton("Confirm", kind="primary")
         empty = QLabel("Select a schema and an entity, or a cell or tile of the matrix, to see their block.")

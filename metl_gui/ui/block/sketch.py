@@ -10,6 +10,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.plain import plain_tip
 
 _ROW_PX = 26
 _BOX_PX = 22
@@ -77,7 +78,7 @@ class BlockLines(QWidget):
         """Show the tooltip of the entry under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             found = self._entry_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), found[1].tip if found else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(found[1].tip) if found else "", self)
             return True
         return super().event(event)
 

@@ -20,6 +20,7 @@ from metl_gui.core.super_block import Fate, SuperBlock, SuperPart
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_height, part_width, pill_of
 from metl_gui.ui.block.sketch import scrolled
+from metl_gui.ui.plain import plain_tip
 
 _GAP = 12.0
 _LEAST_HEIGHT = 96
@@ -173,7 +174,9 @@ class _Parts(QWidget):
         """Say what changed in the version under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             at = self._at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), part_words(self.block.parts[at]) if at is not None else "", self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip(part_words(self.block.parts[at])) if at is not None else "", self
+            )
             return True
         return super().event(event)
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout,
 from metl_gui.ui import theme as themes
 from metl_gui.ui.incoming.parts import Offer, Part
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
 
 _WIDTH_PX = 600
 
@@ -83,10 +84,8 @@ class IncomingSheet(QDialog):
 
 
 def _label(words: str, kind: str) -> QLabel:
-    label = QLabel(words)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = plain_label(words, kind)
     label.setWordWrap(True)
-    label.setProperty("kind", kind)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return label

@@ -15,6 +15,7 @@ from metl_gui.ui.map.line_sheet import LineSheet
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.naming import path_of, schema_name, version_words
+from metl_gui.ui.plain import plain_entry
 from metl_gui.ui.selection import Place, Selected, Selection, still_there
 from metl_gui.workbench.going import Completions, End, find_ends
 
@@ -65,14 +66,16 @@ class Going(QObject):
         """List the bookmarks in a menu, and behind them what forgets them."""
         names = self.bookmarks.names()
         for name in names:
-            menu.addAction(_literal(name)).triggered.connect(lambda _=False, name=name: self.go_to_bookmark(name))
+            menu.addAction(plain_entry(name)).triggered.connect(lambda _=False, name=name: self.go_to_bookmark(name))
         if not names:
             menu.addAction("No bookmarks yet").setEnabled(False)
             return
         menu.addSeparator()
         forget = menu.addMenu("Remove")
         for name in names:
-            forget.addAction(_literal(name)).triggered.connect(lambda _=False, name=name: self.bookmarks.remove(name))
+            forget.addAction(plain_entry(name)).triggered.connect(
+                lambda _=False, name=name: self.bookmarks.remove(name)
+            )
 
     def go_to_bookmark(self, name: str) -> None:
         """Go to the place of a name."""
@@ -123,7 +126,3 @@ class Going(QObject):
 
 def _place(end: End | None) -> Place | None:
     return None if end is None else Place(end.schema, end.version, end.attribute)
-
-
-def _literal(name: str) -> str:
-    return name.replace("&", "&&")

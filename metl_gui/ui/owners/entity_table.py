@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont
 
 from metl_gui.core.declarations import AttributeDeclaration
 from metl_gui.core.type_names import read_type, type_name
+from metl_gui.ui.plain import plain_tip
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 PATH, TYPE, REQUIRED, DOC = range(4)
@@ -122,7 +123,7 @@ class EntityTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.EditRole:
             return texts[column]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return texts[column] or None
+            return plain_tip(texts[column]) or None
         if role == Qt.ItemDataRole.FontRole and column == PATH and not attribute.equivalent_to:
             font = QFont()
             font.setBold(True)

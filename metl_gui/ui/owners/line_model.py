@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -41,7 +42,7 @@ class LineModel(QAbstractListModel, Generic[T]):
             return words
         if role == Qt.ItemDataRole.DisplayRole:
             return ", ".join(part for part in (words.title, words.pill, words.facts) if part)
-        return f"{words.title}\n{words.facts}" if role == Qt.ItemDataRole.ToolTipRole else None
+        return plain_tip(f"{words.title}\n{words.facts}") if role == Qt.ItemDataRole.ToolTipRole else None
 
     def at(self, index: Index) -> T | None:
         """Return what a row stands for."""

@@ -13,6 +13,7 @@ from metl_gui.errors import MetlError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.workbench.effects import BlockOutcome, EditOutcome, preview
 
@@ -41,8 +42,7 @@ class PreviewPane(QWidget):
         self.view = line_view(self.model, "Blocks that change")
         self.heading = QLabel("Which blocks change")
         self.heading.setProperty("kind", "heading")
-        self.words = QLabel()
-        self.words.setProperty("kind", "dim")
+        self.words = plain_label(kind="dim")
         self.words.setWordWrap(True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)

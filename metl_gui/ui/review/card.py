@@ -7,13 +7,14 @@ from enum import StrEnum
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.proposals import Proposal, best_proposals
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_entry, plain_label, plain_tip
 
 
 class AnswerKind(StrEnum):
@@ -103,7 +104,8 @@ class LossCard(QFrame):
         layout.setContentsMargins(14, 10, 14, 12)
         layout.setSpacing(8)
         head = QHBoxLayout()
-        title, need, reason = _plain(facts.title, "heading"), _plain(facts.need, "dim"), _plain(facts.reason, "dim")
+        title, need = plain_label(facts.title, "heading"), plain_label(facts.need, "dim")
+        reason = plain_label(facts.reason, "dim")
         head.addWidget(title)
         head.addSpacing(4)
         head.addWidget(need)
@@ -139,7 +141,8 @@ class LossCard(QFrame):
         self.first = self.loss_button
         if self.facts.proposal is not None:
             self.rename_button = KeyButton("It was renamed", "Enter", "primary")
-            self.rename_button.setToolTip(f"{self.facts.proposal.lost} is {self.facts.proposal.candidate} now")
+            words = f"{self.facts.proposal.lost} is {self.facts.proposal.candidate} now"
+            self.rename_button.setToolTip(plain_tip(words))
             self.rename_button.clicked.connect(self._accept_rename)
             self.first = self.rename_button
             row.addWidget(self.rename_button)
@@ -166,7 +169,7 @@ class LossCard(QFrame):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for attribute in self.facts.free:
-            action = menu.addAction(f"{attribute.path}   {attribute.type_text}")
+            action = menu.addAction(plain_entry(f"{attribute.path}   {attribute.type_text}"))
             action.setData(attribute)
         menu.triggered.connect(self._chosen)
         return menu
@@ -175,12 +178,3 @@ class LossCard(QFrame):
         attribute = action.data() if hasattr(action, "data") else None
         if isinstance(attribute, Attribute):
             self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.ANOTHER, attribute=attribute))
-
-
-def _plain(words: str, kind: str) -> QLabel:
-    """Make a label of names as they are: what looks like markup in them is none."""
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(words)
-    label.setProperty("kind", kind)
-    return label

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from metl_gui.core.blocks import Status
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.search.answer_rows import AnswerGroup, AnswerRow
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -86,7 +87,8 @@ class AnswerModel(QAbstractItemModel):
             return None
         row = self.row_of(index)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._group_words(index) if row is None else self._row_words(row, index.column())
+            words = self._group_words(index) if row is None else self._row_words(row, index.column())
+            return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
         if role == Qt.ItemDataRole.FontRole and row is None and index.column() == 0:
             return themes.scaled(1.0, bold=True)
         if role == Qt.ItemDataRole.ForegroundRole:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from metl_gui.ui.plain import plain_label
 
 _DELAY_MS = 60
 
@@ -28,8 +30,7 @@ class AnswerBar(QWidget):
         self.box.setMaximumWidth(420)
         if not has_filter:
             self.box.hide()
-        self.note = QLabel()
-        self.note.setProperty("kind", "small")
+        self.note = plain_label(kind="small")
         self.pin = QPushButton("Pin")
         self.pin.setProperty("kind", "quiet")
         self.pin.setCheckable(True)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui import theme as themes
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.row_background import paint_row_background
 from metl_gui.ui.search.hits import Hit
 
@@ -62,7 +63,7 @@ class HitModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return line if isinstance(line, str) else ", ".join(part for part in (line.words, line.where) if part)
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(line, Hit):
-            return f"{line.words}\n{line.where}" if line.where else line.words
+            return plain_tip(f"{line.words}\n{line.where}" if line.where else line.words)
         return None
 
 

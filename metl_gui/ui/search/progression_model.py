@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from metl_gui.core.blocks import BlockKey, Status
 from metl_gui.core.document import Document
 from metl_gui.core.search import Step, version_progress
+from metl_gui.ui.plain import plain_tip
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -100,7 +101,9 @@ class ProgressionModel(QAbstractTableModel):
         is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
         if not is_text or not 0 <= section < len(names):
             return None
-        return names[section][1] if orientation is Qt.Orientation.Horizontal else f"version {names[section][1]}"
+        name = names[section][1]
+        words = name if orientation is Qt.Orientation.Horizontal else f"version {name}"
+        return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return a cell, or its words."""
@@ -113,5 +116,6 @@ class ProgressionModel(QAbstractTableModel):
             return cell.words if cell is not None else ""
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             place = f"{self._rows[index.row()][1]} → {self._columns[index.column()][1]}"
-            return f"{place}: {cell.words if cell is not None else 'not fed yet'}"
+            words = f"{place}: {cell.words if cell is not None else 'not fed yet'}"
+            return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.suggest.rows import Row
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -37,7 +38,7 @@ class SuggestionModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{row.title}\n{row.facts}"
+            return plain_tip(f"{row.title}\n{row.facts}")
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return row.spoken
         return None

@@ -14,6 +14,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.mapping_rows import Column, MappingRows, Rows, Where
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.ui import theme as themes
+from metl_gui.ui.plain import plain_tip
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 COLUMNS = tuple(Column)
@@ -108,7 +109,8 @@ class MappingModel(QAbstractTableModel):
             return None
         column = COLUMNS[index.column()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self.texts(index.row())[index.column()]
+            words = self.texts(index.row())[index.column()]
+            return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
         if role == Qt.ItemDataRole.ForegroundRole:
             if column is Column.STATUS and self.texts(index.row())[index.column()] == Status.NEEDS_REVIEW.value:
                 return themes.current().review

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.draft import Transition
 from metl_gui.core.edits.elements import SetElements
@@ -17,6 +17,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.steps import Steps
@@ -156,8 +157,7 @@ class MappingPanel(Surface):
         self.box.setAccessibleName("Filter the mapping list")
         self.box.setClearButtonEnabled(True)
         self.box.setMaximumWidth(520)
-        self.note = QLabel()
-        self.note.setProperty("kind", "small")
+        self.note = plain_label(kind="small")
         self.columns = _quiet("Columns ▾", "Choose columns and what to sort by")
         self.copying = _quiet("Copy", "Copy the selected rows (Ctrl+C)")
         self.clearing = _quiet("Clear", "Clear the selected elements (Delete)")

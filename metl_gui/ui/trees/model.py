@@ -16,6 +16,7 @@ from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query
 from metl_gui.ui.document import Changed
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.selection import Place
 from metl_gui.ui.steps import Steps
 from metl_gui.ui.trees.facts import RowFacts
@@ -203,7 +204,7 @@ class TreeModel(QAbstractItemModel):
         facts = self._row(self._id(index))
         if role == FACTS_ROLE:
             return facts
-        return facts.tip if role == Qt.ItemDataRole.ToolTipRole else facts.name
+        return plain_tip(facts.tip) if role == Qt.ItemDataRole.ToolTipRole else facts.name
 
     # nodes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QTimer, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.block_lists import Note
 from metl_gui.core.filter_result import FilterResult
@@ -12,6 +12,7 @@ from metl_gui.core.query import Kind, Query, parse
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import NOTHING, PlaceNotes
+from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.chosen_rows import rows_of
@@ -68,8 +69,7 @@ class TreePanel(Surface):
         self.box.setClearButtonEnabled(True)
         self.funnel = Funnel("the extraction tree" if side is Side.EXTRACTION else "the canonical model tree")
         self._query = Query()
-        self.note = QLabel()
-        self.note.setProperty("kind", "small")
+        self.note = plain_label(kind="small")
         self.note.setWordWrap(True)
         self.note.hide()
         self.view = TreeView(side, name, self.model)
@@ -268,4 +268,4 @@ class TreePanel(Surface):
         facts = self.model.index_of(place).data(FACTS_ROLE)
         state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""
         note = self._notes.of(place)
-        QToolTip.showText(at, tip_of(self._project.value, self.side, place, note, state), self.view)
+        QToolTip.showText(at, plain_tip(tip_of(self._project.value, self.side, place, note, state)), self.view)

@@ -1,0 +1,30 @@
+"""Names as they are: what looks like markup or like a key in them is none.
+
+Names, documentation, comments and paths come from other people's files. Qt takes a text that begins like HTML for HTML,
+and an ampersand in a menu for a key, unless it is told otherwise; here it is told.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtGui import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+
+def plain_label(words: str = "", kind: str = "", parent: QWidget | None = None) -> QLabel:
+    """Make a label of a kind of the style sheet that shows its words to the letter."""
+    label = QLabel(parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(words)
+    if kind:
+        label.setProperty("kind", kind)
+    return label
+
+
+def plain_tip(words: str) -> str:
+    """Return what a tooltip must be given to show these words to the letter."""
+    return str(Qt.convertFromPlainText(words)) if Qt.mightBeRichText(words) else words
+
+
+def plain_entry(words: str) -> str:
+    """Return what a menu or a button must be given to show these words to the letter."""
+    return words.replace("&", "&&")

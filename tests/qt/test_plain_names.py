@@ -1,0 +1,92 @@
+"""Names come from other people's files: markup and ampersands in them are letters, in every label, tooltip and menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex
+from PySide6.QtGui import Qt, QTextDocument
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QDockWidget, QLabel, QWidget
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.ui.pill import Pill
+from metl_gui.ui.plain import plain_tip
+from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.window import Window
+from metl_gui.workbench.session import Workbench
+
+
+@pytest.fixture
+def empty(make_window: Callable[[], Window], tmp_path: Path) -> Window:
+    """Return a window on a new project."""
+    window = make_window()
+    window.show_project(Workbench.create(tmp_path / "new.metl"))
+    return window
+
+
+def markup_in(window: Window) -> list[str]:
+    """Return the labels and tooltips that Qt would lay out as markup of the names' own."""
+    labels = [
+        label.text()
+        for label in window.findChildren(QLabel)
+        if label.textFormat() is not Qt.TextFormat.PlainText and not isinstance(label, Pill)
+    ]
+    tips = [widget.toolTip() for widget in window.findChildren(QWidget)]
+    for view in window.findChildren(QAbstractItemView):
+        tips += [
+            str(index.data(Qt.ItemDataRole.ToolTipRole) or "") for index in rows_below(view.model(), QModelIndex())
+        ]
+    return [text for text in labels + tips if "<img" in text]
+
+
+def rows_below(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[QModelIndex]:
+    for row in range(model.rowCount(parent)):
+        for column in range(1 if isinstance(model, QAbstractListModel) else model.columnCount(parent)):
+            yield model.index(row, column, parent)
+        yield from rows_below(model, model.index(row, 0, parent))
+
+
+def test_a_name_that_looks_like_markup_is_shown_to_the_letter_wherever_it_stands(empty: Window) -> None:
+    name = "<b>x</b><img src='/etc/hostname'>"
+    for side in Side:
+        attributes = tuple(AttributeDeclaration(f"{name}{i}", "string", doc=name) for i in range(3))
+        assert empty.project.do(AddVersion(side, VersionDeclaration(f"{name}.{side.value}", attributes, label=name)))
+    document = empty.project.value
+    key = (document.extraction.version(1).id, document.cdm.version(1).id)
+    assert empty.project.do(SetElements(key, ones=(Element(1, 1),)))
+    source, target = (place_of_version(document, side, 1, 1) for side in (Side.EXTRACTION, Side.CDM))
+    for dock in empty.findChildren(QDockWidget):
+        dock.show()
+        dock.raise_()
+        empty.selection.choose(Selected(source))
+        empty.selection.choose(Selected(source, target))
+        QApplication.processEvents()
+        assert markup_in(empty) == []
+    empty.show_page(1)
+    QApplication.processEvents()
+    assert markup_in(empty) == []
+    assert "<img" not in empty.map.matrix.tip(empty.selection.current)
+
+
+def test_an_ampersand_in_a_name_is_no_key_of_the_menu(empty: Window) -> None:
+    declared = VersionDeclaration("R&D.a", (AttributeDeclaration("id", "string"),))
+    assert empty.project.do(AddVersion(Side.EXTRACTION, declared))
+    undo = empty.actions_table["undo"]
+    assert "R&&D.a" in undo.text()
+
+
+@pytest.mark.parametrize("words", ["<b>x</b>", "a <i>b</i>\n2 versions", "<img src=x>"])
+def test_a_tooltip_of_words_that_look_like_markup_has_every_letter_and_line_of_them(words: str) -> None:
+    document = QTextDocument()
+    document.setHtml(plain_tip(words))
+    assert document.toPlainText() == words
+
+
+def test_a_tooltip_of_plain_words_stays_as_it_is() -> None:
+    assert plain_tip("a < b, 2 versions") == "a < b, 2 versions"

@@ -213,7 +213,7 @@ TABLE = (
         "Confirm the new block",
         "Ctrl+Return",
         lambda w: w.on_review(w.review.confirm),
-        something_waits,
+        all_of(can_edit, something_waits),
         begins_section=True,
     ),
     ActionRow(
@@ -231,11 +231,15 @@ TABLE = (
         "Decide later",
         "L",
         lambda w: w.on_review(w.review.postpone),
-        something_waits,
+        all_of(can_edit, something_waits),
         scope="review list",
     ),
     ActionRow(
-        "retire", "Mapping", "Retire the block…", does=lambda w: w.on_review(w.review.retire), when=something_waits
+        "retire",
+        "Mapping",
+        "Retire the block…",
+        does=lambda w: w.on_review(w.review.retire),
+        when=all_of(can_edit, something_waits),
     ),
     ActionRow(
         "confirm_same",

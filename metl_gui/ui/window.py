@@ -303,7 +303,7 @@ class Window(QMainWindow):
         self.waiting = len(self.project.review_items())
         self.titles = self.project.undo_title, self.project.redo_title
         self.head.show_waiting(self.waiting)
-        self.head.show_undo(self.titles[0])
+        self.head.show_undo(self.titles[0] if workbench.is_for_editing else None)
         self.status.show_document(self.project.value, self.waiting, not workbench.is_for_editing)
         self.actions_table.refresh()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -11,6 +13,8 @@ from metl_gui.ui import asking
 from metl_gui.ui.review.answers import name_of
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.window import Window
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
 
 
 def open_item(window: Window, with_proposal: bool) -> LossCard:
@@ -152,3 +156,22 @@ def test_without_anything_to_decide_the_page_says_what_it_is_for(
         window.review.confirm()
     assert window.review._stack.currentIndex() == 0
     assert window.head.pages[1].count == ""
+
+
+def test_a_project_that_is_open_read_only_offers_no_decision(
+    make_window: Callable[[], Window], waiting_sample: SampleFolder
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(waiting_sample.project, for_editing=False))
+    card = open_item(window, with_proposal=True)
+    page = window.review
+    offered = [page.comment, page.later_button, page.confirm_button, card.rename_button, card.another_button]
+    assert not any(widget.isEnabled() for widget in offered)
+    assert page.next_button.isEnabled()
+    before, items = window.project.value, [item.key for item in window.project.review_items()]
+    QTest.keyClick(page.list.view, Qt.Key.Key_L)
+    QTest.keyClick(page.list.view, Qt.Key.Key_Return)
+    assert window.project.value is before
+    assert [item.key for item in window.project.review_items()] == items
+    assert not any(window.actions_table[id_].isEnabled() for id_ in ("confirm", "later", "retire"))
+    assert not window.notice.isVisible()

@@ -119,6 +119,11 @@ class LossCard(QFrame):
         """Give the card's first answer."""
         self.first.click()
 
+    def let_answer(self, is_for_editing: bool) -> None:
+        """Offer answers, or none in a project that is open read only."""
+        for button in self.findChildren(KeyButton):
+            button.setEnabled(is_for_editing and (button is not self.another_button or bool(self.facts.free)))
+
     def focus_chain(self) -> list[QWidget]:
         """Return the card and its buttons in the order in which Tab goes through them."""
         return [self, *self.findChildren(KeyButton)]

@@ -159,7 +159,14 @@ class ReviewPage(QMainWindow):
             row.addWidget(button)
         return foot
 
+    @property
+    def _can_decide(self) -> bool:
+        workbench = self._project.workbench
+        return workbench is not None and workbench.is_for_editing
+
     def _refresh(self, _what: object) -> None:
+        for widget in (self.comment, self.later_button, self.confirm_button):
+            widget.setEnabled(self._can_decide)
         self.list.show_items(self._project.value, self._project.review_items())
 
     def _count(self, shown: int) -> None:
@@ -213,6 +220,7 @@ class ReviewPage(QMainWindow):
         self.cards = [LossCard(facts) for facts in cards_of(self._project.value, item.block, item.losses)]
         for card in self.cards:
             card.answered.connect(self._answered)
+            card.let_answer(self._can_decide)
             self._cards.addWidget(card)
             card.show()  # else it cannot take the focus yet
         chain = [self.list.view, *(w for card in self.cards for w in card.focus_chain()), *self._foot_chain]
@@ -237,7 +245,7 @@ class ReviewPage(QMainWindow):
         if key == "n":
             self.list.next()
         elif key == "l":
-            self.postpone()
+            self.later_button.click()
         elif self.cards:
             self.cards[0].answer_first()
 

@@ -98,15 +98,14 @@ class PartFilter:
     def _state(self, kind: Kind, value: str, at: slice) -> Bools:
         columns, uses = self.part.columns, self._uses
         ids = self._base.id[at]
-        changes = columns.changes or Changes.none(len(self._base.id))
         found: Bools
         match kind, value:
             case Kind.CHANGED, "new":
-                found = changes.came[at]
+                found = self._changes().came[at]
             case Kind.CHANGED, "removed":
-                found = changes.goes[at]
+                found = self._changes().goes[at]
             case Kind.CHANGED, _:
-                found = changes.retyped[at]
+                found = self._changes().retyped[at]
             case _, "mapped":
                 found = uses.mapped[ids] > 0
             case _, "unmapped":
@@ -114,7 +113,7 @@ class PartFilter:
             case _, "review":
                 found = uses.waiting[ids] > 0
             case _, "new":
-                found = changes.new[at]
+                found = self._changes().new[at]
             case _, "required":
                 found = ~self._base.optional[at]
             case _, "key":
@@ -124,6 +123,9 @@ class PartFilter:
             case _:
                 found = (uses.commented[ids] > 0) | np.isin(self._base.lineage[at], self._notes.commented)
         return found
+
+    def _changes(self) -> Changes:
+        return self.part.columns.changes or Changes.none(len(self._base.id))
 
     def _bare_schemas(self) -> Bools:
         """Find schemas without attributes that pass by their names."""

@@ -133,6 +133,12 @@ class BaseColumns:
         first = np.repeat(start[rows] - (np.cumsum(counts) - counts), counts)
         return first + np.arange(int(counts.sum()))
 
+    def fill(self) -> Iterator[None]:
+        """Work out what filters and searches ask of every tree, step by step, so that no first letter waits for it."""
+        for name in ("schema_ids", "schema_row", "paths", "names", "version_counts", "place", "newest_positions"):
+            getattr(self, name)
+            yield
+
     @property
     def changes(self) -> Changes | None:
         """What changes from version to version, once ``find_changes`` has gone through."""

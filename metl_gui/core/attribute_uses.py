@@ -7,6 +7,7 @@ what it touches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,16 +63,20 @@ class AttributeUses:
         """Count the next state, which differs in some blocks."""
         before, self._document = self._document, after
         self._grow(after.ids(self.side).attribute + 1)
-        for key in keys:
-            self._add(before.matrix.block(*key), before, -1)
-            self._add(after.matrix.block(*key), after, 1)
+        wanted = tuple(keys)
+        self._add(wanted, before, -1)
+        self._add(wanted, after, 1)
 
-    def _add(self, block: Block | None, document: Document, sign: int) -> None:
-        if block is None:
-            return
-        np.add.at(self.mapped, self._ends(block), sign)
-        np.add.at(self.waiting, self._waiting_ends(block, document), sign)
-        np.add.at(self.commented, self._commented_ends(block, document), sign)
+    def _add(self, keys: tuple[BlockKey, ...], document: Document, sign: int) -> None:
+        found = (document.matrix.block(*key) for key in keys)
+        blocks = [block for block in found if block is not None]
+        waiting, commented = [b for b in blocks if b.losses], [b for b in blocks if b.comment]
+        self._add_ends(self.mapped, (self._ends(block) for block in blocks), sign)
+        self._add_ends(self.waiting, (self._waiting_ends(block, document) for block in waiting), sign)
+        self._add_ends(self.commented, (self._commented_ends(block, document) for block in commented), sign)
+
+    def _add_ends(self, counts: Counts, ends: Iterable[list[int]], sign: int) -> None:
+        np.add.at(counts, np.fromiter(chain.from_iterable(ends), np.int64), sign)
 
     def _count_all(self, counts: Counts, blocks: Iterable[Block | None], ends_of: object) -> Iterator[None]:
         for at, block in enumerate(blocks):

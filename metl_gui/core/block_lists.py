@@ -122,7 +122,7 @@ def lists_of(document: Document, key: BlockKey, note_of: NoteOf = _no_note) -> B
 def arranged(lists: BlockLists, side: Side, order: ListOrder, text: str = "") -> tuple[ListRow, ...]:
     """Return the rows of one side that a text finds, in an order that keeps the version's own within each part."""
     words = text.lower().split()
-    rows = [row for row in lists.on(side) if row.has_words(words)]
+    rows = [row for row in lists.on(side) if row.has_words(words)] if words else list(lists.on(side))
     if order is not ListOrder.SOURCE:
         unmapped_last = order is ListOrder.UNMAPPED_LAST
         rows.sort(key=lambda row: (row.partner is None) is unmapped_last)

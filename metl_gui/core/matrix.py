@@ -215,6 +215,10 @@ class Dpm(DpmView):
         """Keys of the blocks that need review, sorted."""
         return sorted(self._waiting)
 
+    def waits(self, key: BlockKey) -> bool:
+        """Whether a block needs review; no block is made to know it."""
+        return key in self._waiting
+
     @property
     def waiting_count(self) -> int:
         """Number of blocks that need review."""

@@ -22,11 +22,12 @@ def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
         found = tree.find_version(id_)
         hidden[side] = masked_lineages(tree, tree.schema(found.schema_id)) if found is not None else frozenset()
     fed = fed_by_masked(document, versions[1])
+    has_comments = len(comments) > 0
 
     def note(side: Side, version: Version, attribute: Attribute) -> Note:
-        said = comments.of_lineage(side, version.schema_id, attribute.lineage) if len(comments) else ()
-        is_fed = side is Side.CDM and attribute.id in fed
-        return Note("\n".join(c.text for c in said), is_fed or attribute.lineage in hidden[side])
+        said = comments.of_lineage(side, version.schema_id, attribute.lineage) if has_comments else ()
+        is_masked = attribute.lineage in hidden[side] or (side is Side.CDM and attribute.id in fed)
+        return Note("\n".join(c.text for c in said), is_masked) if said or is_masked else NOTHING
 
     return note
 

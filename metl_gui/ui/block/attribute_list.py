@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -19,6 +22,8 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.block.delegate import RowDelegate
 from metl_gui.ui.block.model import ListModel
 from metl_gui.ui.dragging import from_mime
+
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class AttributeList(QListView):
@@ -85,6 +90,10 @@ class AttributeList(QListView):
         """Return the row under a point of the screen."""
         inside = self.viewport().mapFromGlobal(at)
         return self.rows.row_at(self.indexAt(inside)) if self.viewport().rect().contains(inside) else None
+
+    def dataChanged(self, _first: Index, _last: Index, _roles: Sequence[int] = ()) -> None:
+        """Paint again: all rows are equally high, so that none moves, and Qt's own way lays every one of them out."""
+        self.viewport().update()
 
     def dress(self) -> None:
         """Lay the rows out at the scale of now."""

@@ -36,6 +36,10 @@ class Sight:
         row = self.place.get(attribute_id)
         return None if row is None else (row + 0.5) * self.row - self.top
 
+    def rows_in_sight(self) -> range:
+        """Return the rows of which anything can be seen, and one more at either end."""
+        return range(max(int(self.top // self.row) - 1, 0), int((self.top + self.height) // self.row) + 2)
+
     def has_in_sight(self, y: float | None) -> bool:
         """Whether the middle of a row at this height can be seen."""
         return y is not None and 0 <= y <= self.height
@@ -99,7 +103,10 @@ def runs(links: Iterable[Link], left: Sight, right: Sight) -> tuple[tuple[Line, 
     """Sort links into lines and stubs; what has both ends out of sight is neither."""
     lines: list[Line] = []
     stubs: list[Stub] = []
+    near_p, near_q = left.rows_in_sight(), right.rows_in_sight()
     for link in links:
+        if left.place.get(link.element.p, -1) not in near_p and right.place.get(link.element.q, -1) not in near_q:
+            continue
         a, b = left.y(link.element.p), right.y(link.element.q)
         sees_a, sees_b = left.has_in_sight(a), right.has_in_sight(b)
         if a is not None and b is not None and sees_a and sees_b:

@@ -29,18 +29,23 @@ class ListModel(QAbstractListModel):
         self.place: dict[int, int] = {}
         self.status: Status | None = None
 
-    def show(self, rows: tuple[ListRow, ...], status: Status | None) -> None:
-        """Show other rows; where they are the same attributes, only what is said of them changes."""
+    def show(self, rows: tuple[ListRow, ...], status: Status | None) -> bool:
+        """Show other rows; where they are the same attributes, only what is said of them changes.
+
+        Returns:
+            Whether they are others, which have to be laid out.
+        """
         self.status = status
         if [row.id for row in rows] == [row.id for row in self.rows]:
             self.rows = rows
             if rows:
                 self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
-            return
+            return False
         self.beginResetModel()
         self.rows = rows
         self.place = {row.id: at for at, row in enumerate(rows)}
         self.endResetModel()
+        return True
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> ListRow | None:
         """Return what a row shows."""

@@ -40,6 +40,7 @@ class TwoLists(QWidget):
         super().__init__(parent)
         self.lists = BlockLists((0, 0))
         self._links: tuple[Link, ...] = ()
+        self._paths: dict[Side, dict[int, str]] = {}
         self._status: Status | None = None
         self._order, self._text = ListOrder.SOURCE, ""
         self._from: tuple[Side, int] | None = None
@@ -65,6 +66,7 @@ class TwoLists(QWidget):
         if lists.key != self.lists.key:
             self.abandon()
         self.lists, self._links, self._status = lists, links, status
+        self._paths = {side: {row.id: row.attribute.path for row in lists.on(side)} for side in Side}
         self._fill()
 
     def arrange(self, order: ListOrder, text: str) -> None:
@@ -147,20 +149,19 @@ class TwoLists(QWidget):
         for view in (self.left, self.right):
             bar, current = view.verticalScrollBar(), view.current
             seen = bar.value()
-            view.rows.show(arranged(self.lists, view.side, self._order, self._text), self._status)
-            view.doItemsLayout()
-            bar.setValue(seen)
+            if view.rows.show(arranged(self.lists, view.side, self._order, self._text), self._status):
+                view.doItemsLayout()
+                bar.setValue(seen)
             view.stand_on(current.id if current is not None else None)
         self._draw()
 
     def _draw(self) -> None:
-        paths = {side: {row.id: row.attribute.path for row in self.lists.on(side)} for side in Side}
         left, right = self.left.current, self.right.current
         current = (left.id if left is not None else None, right.id if right is not None else None)
         end = self._end()
         wanted = self._wanted(end)
         taken = frozenset(self._taken(wanted)) if wanted is not None else frozenset()
-        self.canvas.show_drawn(Drawn(self._links, paths, current, taken, self._rubber(end, taken)))
+        self.canvas.show_drawn(Drawn(self._links, self._paths, current, taken, self._rubber(end, taken)))
 
     def _sights(self) -> tuple[Sight, Sight]:
         return self._sight(self.left), self._sight(self.right)

@@ -26,7 +26,7 @@ from metl_gui.ui.map.going import Going
 from metl_gui.ui.map.mapper import Mapper, Question, Said
 from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.arrangement import Order
-from metl_gui.ui.matrix.chosen import lies_within
+from metl_gui.ui.matrix.chosen import extent_of, lies_within
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.dropping import Landing
 from metl_gui.ui.matrix.hits import Cell, position_range
@@ -68,6 +68,7 @@ class MapPage(QMainWindow):
         self._order = Order.TREE
         self._notes = {side: PlaceNotes(project, side) for side in Side}
         self._prepared: Content | None = None
+        self._extents: tuple[Content, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
         self.planes = Planes(jobs, self)
@@ -225,7 +226,11 @@ class MapPage(QMainWindow):
 
     def _lies_within(self, cells: CellRange, side: Side, place: Place) -> bool:
         whole = self.planes.whole
-        return whole is not None and lies_within(whole, cells, side, place)
+        if whole is None:
+            return False
+        if self._extents is None or self._extents[0] is not whole or self._extents[1] != cells:
+            self._extents = whole, cells, {each: extent_of(whole, cells, each) for each in Side}
+        return lies_within(whole, self._extents[2][side], side, place)
 
     def _spoken(self, selected: Selected) -> str:
         content = self.matrix.content

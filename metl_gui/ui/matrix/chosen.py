@@ -30,15 +30,21 @@ def box_of(content: Content, cells: CellRange) -> Box | None:
     return found[0][0], found[1][0], found[0][1], found[1][1]
 
 
-def lies_within(content: Content, cells: CellRange, side: Side, place: Place) -> bool:
-    """Tell whether a node, or a part of it, lies between the ends of a rectangle."""
+def extent_of(content: Content, cells: CellRange, side: Side) -> range | None:
+    """Return the attribute positions between the ends of a rectangle on one side; ``None`` where an end is hidden."""
     axis = axis_of(content, side)
     ends = [position_range(axis, end) for end in cells.ends(side)]
-    own = position_range(axis, place)
-    if not own or not all(ends):
+    if not all(ends):
+        return None
+    return range(min(end.start for end in ends if end), max(end.stop for end in ends if end))
+
+
+def lies_within(content: Content, extent: range | None, side: Side, place: Place) -> bool:
+    """Tell whether a node, or a part of it, has attribute positions of an extent."""
+    if extent is None:
         return False
-    low, high = min(end.start for end in ends if end), max(end.stop for end in ends if end)
-    return own.start < high and own.stop > low
+    own = position_range(axis_of(content, side), place)
+    return own is not None and len(own) > 0 and own.start < extent.stop and own.stop > extent.start
 
 
 def elements_in(content: Content, box: Box) -> Elements:

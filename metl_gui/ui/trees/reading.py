@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.attribute_notes import notes_of
 from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.blocks import BlockKey, Status
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
@@ -84,6 +84,8 @@ class TreeReading:
             self._wait(key, self.document, 1)
             if at % _STEP_KEYS == _STEP_KEYS - 1:
                 yield
+        for part in self.columns.parts:
+            yield from part.columns.fill()
         if not self.query.is_empty:
             yield from self.filter(self.query)
 
@@ -143,10 +145,11 @@ class TreeReading:
         return versions
 
     def _wait(self, key: BlockKey, document: Document, sign: int) -> None:
-        block = document.matrix.block(*key)
+        if not document.matrix.waits(key):
+            return
         version_id = key[0 if self.side is Side.EXTRACTION else 1]
         version = document.tree(self.side).find_version(version_id)
-        if block is None or version is None or block.status is not Status.NEEDS_REVIEW:
+        if version is None:
             return
         keys = self._waiting_keys.setdefault(version_id, set())
         keys.add(key) if sign > 0 else keys.discard(key)

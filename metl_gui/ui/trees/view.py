@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
@@ -35,7 +37,7 @@ from metl_gui.ui.selection import Place
 from metl_gui.ui.trees.chosen_rows import chosen_places, siblings_of
 from metl_gui.ui.trees.delegate import RowDelegate
 from metl_gui.ui.trees.drag_picture import drag_picture
-from metl_gui.ui.trees.model import TreeModel
+from metl_gui.ui.trees.model import Index, TreeModel
 
 _OPEN_AFTER_MS = 600
 _INDENT_PX = 14
@@ -83,6 +85,10 @@ class TreeView(QTreeView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAcceptDrops(True)
+
+    def dataChanged(self, _first: Index, _last: Index, _roles: Sequence[int] = ()) -> None:
+        """Paint again: all rows are equally high, so that none moves, and Qt's own way asks for every one of them."""
+        self.viewport().update()
 
     def dress(self) -> None:
         """Take the sizes of the scale."""

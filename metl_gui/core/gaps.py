@@ -38,8 +38,6 @@ REQUIRED = "cdm.required-without-source"
 NEVER_MAPPED = "extraction.never-mapped"
 UNMAPPED = "extraction.unmapped-for-versions"
 RETIRED = "mapping.retired-receives"
-CODES = (REQUIRED, NEVER_FED, RETIRED, NEVER_MAPPED, UNMAPPED)
-"""In the order in which people want to see them."""
 
 
 @dataclass(frozen=True, slots=True)

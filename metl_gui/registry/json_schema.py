@@ -59,15 +59,6 @@ def declare(document: object, relative: str, source: str) -> VersionDeclaration:
     return VersionDeclaration(named.name, attributes, named.label, aliases, key, source=source)
 
 
-def attributes_of(document: dict[str, Any]) -> tuple[AttributeDeclaration, ...]:
-    """List the attributes that a document declares.
-
-    Raises:
-        SchemaError: as ``declare``.
-    """
-    return _content(document)[0]
-
-
 def _content(document: dict[str, Any]) -> tuple[tuple[AttributeDeclaration, ...], KeyPaths]:
     shapes = Shapes(References(document))
     root = shapes.shape([(document, frozenset())], is_root=True)

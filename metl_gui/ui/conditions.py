@@ -31,11 +31,6 @@ def can_edit(window: Window) -> bool:
     return workbench is not None and workbench.is_for_editing
 
 
-def cell_selected(window: Window) -> bool:
-    """Ask for an attribute on both sides."""
-    return has_project(window) and window.selection.current.element is not None
-
-
 def node_selected(window: Window) -> bool:
     """Ask for a node on either side."""
     current = window.selection.current
@@ -70,11 +65,6 @@ def something_waits(window: Window) -> bool:
     return has_project(window) and window.waiting > 0
 
 
-def has_run(window: Window) -> bool:
-    """Ask for a run whose report is shown."""
-    return has_project(window) and window.run_page.report is not None
-
-
 def is_running(window: Window) -> bool:
     """Ask for a run that goes on."""
     return window.is_busy
@@ -88,11 +78,6 @@ def can_run(window: Window) -> bool:
 def all_of(*conditions: Condition) -> Condition:
     """Ask for all of some conditions."""
     return lambda window: all(condition(window) for condition in conditions)
-
-
-def any_of(*conditions: Condition) -> Condition:
-    """Ask for one of some conditions."""
-    return lambda window: any(condition(window) for condition in conditions)
 
 
 def on_page(number: int) -> Condition:

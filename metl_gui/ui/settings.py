@@ -98,10 +98,6 @@ class ViewSettings:
         names = [str(path), *(str(other) for other in self.recent if other != path)]
         self._store.setValue("recent", names[:_MOST_RECENT])
 
-    def forget_project(self, path: Path) -> None:
-        """Take a project off the recent ones."""
-        self._store.setValue("recent", [str(other) for other in self.recent if other != path])
-
     @property
     def last_open(self) -> Path | None:
         """The project that was open when the window was closed."""
@@ -140,10 +136,6 @@ class ViewSettings:
     def save_layout(self, name: str, state: QByteArray) -> None:
         """Keep the state of a window or page."""
         self._store.setValue(f"layout/{name}", state)
-
-    def forget_layouts(self) -> None:
-        """Lay everything out as at first when the window opens next."""
-        self._store.remove("layout")
 
     def _texts(self, key: str) -> list[str]:
         found = self._store.value(key, [])

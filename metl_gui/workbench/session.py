@@ -214,14 +214,6 @@ class Workbench:
         """
         return self._take_back(lambda: self._project.redo_candidate(doors), "redo", door)
 
-    def undo_state(self, state: int, door: Door = Door.COMMAND) -> Transition:
-        """Take back the group of edits that made a state, from the history.
-
-        Raises:
-            EditError: no edit made that state, or what it touched was changed since.
-        """
-        return self._take_back(lambda: self._project.group_of(state), "undo", door)
-
     def at_state(self, state: int | None) -> Document:
         """Return the document at a state, rebuilt from the log; the current one for ``None``.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
 
 DRAG_PX = 6.0
 
@@ -76,9 +75,6 @@ class Stretch:
     start: tuple[float, float]
     end: tuple[float, float]
     is_done: bool = False
-
-
-Wish: TypeAlias = Pan | Click | Stretch
 
 
 class Press:

@@ -24,7 +24,6 @@ Colours = npt.NDArray[np.uint32]
 _SHADES = 6
 """Steps between the ground and a full colour at the rounded corners of tiles."""
 _ROOMY_PX = 10
-MOST_COLOURS = 255 // (_SHADES - 1)
 
 
 @dataclass(frozen=True, eq=False)

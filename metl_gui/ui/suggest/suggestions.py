@@ -141,11 +141,6 @@ class Suggestions(QObject):
             self._is_moving = False
         self.moved.emit(cell)
 
-    def accept_current(self) -> None:
-        """Set the current candidate, which confirms it."""
-        if self.current is not None:
-            self.accept(self.current)
-
     def accept_ghost(self, ghost: Ghost) -> None:
         """Set what a ghost of the matrix stands for."""
         candidate = next((each for each in self.found.candidates if each.element == ghost.element), None)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, Qt, Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QWidget
+from PySide6.QtCore import QElapsedTimer, Signal
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from metl_gui.core.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Job
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.place_label import PlaceLabel
 from metl_gui.ui.selection import Selected
 from metl_gui.workbench.progress import Progress
 
@@ -34,9 +35,7 @@ class Status(QStatusBar):
         super().__init__(parent)
         self.setSizeGripEnabled(False)
         self.project = Elided(is_snug=True)
-        self.place = QLabel()
-        self.place.setTextFormat(Qt.TextFormat.RichText)
-        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.place = PlaceLabel()
         self.job_words = Elided(is_snug=True)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -71,8 +70,7 @@ class Status(QStatusBar):
 
     def show_place(self, words: str) -> None:
         """Show the full paths of what is pointed at or selected."""
-        self.place.setText(words)
-        self.place.setToolTip(words)
+        self.place.say(words)
 
     def show_project(self, name: str, path: str) -> None:
         """Show which project is open."""

@@ -331,7 +331,7 @@ class Window(QMainWindow):
         self._show_place(selected if selected is not None else self.selection.current)
         counts = self.map.counts_of(selected) if selected is not None else ""
         if counts:
-            self.status.show_place(f"{self.status.place.text()} · {counts}")
+            self.status.show_place(f"{self.status.place.words} · {counts}")
 
     def _list_elements(self) -> None:
         self.show_lists().show_mapping()

@@ -1,7 +1,8 @@
 """Paints the sticky headers of the plane: bands of what is coarser, names of what is drawn.
 
 A band's words stand in the middle of the part of it that is in sight, so they are never scrolled away. Names are
-painted only where an item has room for them; what is thinner is told by the band above it.
+painted only where an item has room for them; what is thinner is told by the band above it. Above a raster, where no
+item has room, some names stand as far apart as words need.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.camera import level_at
-from metl_gui.ui.matrix.hidden import notch_pen, notches
+from metl_gui.ui.matrix.hidden import notch_pen, notches, reach_px
 from metl_gui.ui.matrix.lettering import Lettering, Stand
+from metl_gui.ui.matrix.names_apart import apart, sparse_level
 from metl_gui.ui.theme import Theme
 
 _TOP_PX = 138
@@ -84,9 +86,9 @@ class Strip:
 
     @property
     def shown_level(self) -> Level:
-        """The level whose names are shown: the one that is drawn, above a raster the coarsest."""
+        """The level whose names are shown: the one that is drawn, above a raster one that has room for some."""
         level = self.level
-        return self.axis.levels[-1] if level is None else level
+        return sparse_level(self.axis, self.scale) if level is None else level
 
     def coarser(self, level: Level) -> list[Level]:
         """Return the levels of this axis above one, coarsest first."""
@@ -99,6 +101,15 @@ class Strip:
         begin, end = (spans.begins(seen) - self.place) * self.scale, (spans.ends(seen) - self.place) * self.scale
         kept = np.flatnonzero(end - begin >= least)
         return list(zip((kept + seen.start).tolist(), begin[kept].tolist(), end[kept].tolist(), strict=True))
+
+    def named(self, level: Level, room: float) -> list[tuple[int, float, float]]:
+        """Return (item, begin, end) of what gets a name: what has room for it; above a raster, some of the others."""
+        if self.level is not None:
+            return self.items(level, room)
+        hovered = None if self.hover is None else self.axis.spans(level).item_of(self.hover)
+        seen = [each for each in self.items(level, 0.0) if room < each[1] + each[2] < 2 * self.pixels - room]
+        count = len(self.axis.spans(level))
+        return apart(seen, count, self.axis.length * self.scale, room / _LEAST_LINE, hovered)
 
     def is_hovered(self, level: Level, item: int) -> bool:
         """Whether the pointer is in the column or row of an item."""
@@ -113,26 +124,22 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
     letters = Lettering(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     top = 4.0
-    for each, begin, height in top_bands(strip.axis, strip.level):
+    for each, begin, height in top_bands(strip.axis, strip.shown_level):
         _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
         top = begin + height + _GAP
-    if level is not Level.VERSION and strip.level is not None:
+    if level is not Level.VERSION:
         _upright_names(letters, strip, level, QRectF(0, top + 2, strip.pixels, bottom - top - 2), theme)
-    _paint_notches(painter, strip, (top_px() - 16.0, top_px() - 1.0), theme, is_top=True)
+    _paint_notches(painter, strip, top_px() - 1.0, theme, is_top=True)
 
 
-def top_bands(axis: Axis, drawn: Level | None) -> list[tuple[Level, float, float]]:
-    """Return the bands of the columns' header, coarsest first: level, where it begins, how high it is."""
-    level = axis.levels[-1] if drawn is None else drawn
+def top_bands(axis: Axis, level: Level) -> list[tuple[Level, float, float]]:
+    """Return the bands above the names of a level, coarsest first: level, where it begins, how high it is."""
     coarser = [each for each in reversed(axis.levels) if each > level]
     bands = [each for each in coarser if not _says_nothing(each, level)][-3:]
     if level is Level.VERSION:
         bands.append(Level.VERSION)
-    elif drawn is None:
-        bands = [level]
     heights = [_thin_px() if each is Level.VERSION else _band_px() for each in bands]
-    stands_below = level is Level.VERSION or drawn is None
-    top = top_px() - 4.0 - sum(heights) - _GAP * len(bands) if stands_below else 4.0
+    top = top_px() - 4.0 - sum(heights) - _GAP * len(bands) if level is Level.VERSION else 4.0
     return [
         (each, top + sum(heights[:at]) + _GAP * at, height)
         for at, (each, height) in enumerate(zip(bands, heights, strict=True))
@@ -141,7 +148,8 @@ def top_bands(axis: Axis, drawn: Level | None) -> list[tuple[Level, float, float
 
 def level_in_top(axis: Axis, drawn: Level | None, y: float) -> Level | None:
     """Return the level of the band at a height of the columns' header, what is drawn below the bands."""
-    return next((level for level, top, height in top_bands(axis, drawn) if y < top + height + _GAP), drawn)
+    bands = [] if drawn is None else top_bands(axis, drawn)
+    return next((level for level, top, height in bands if y < top + height + _GAP), drawn)
 
 
 def level_in_left(drawn: Level | None, x: float) -> Level | None:
@@ -161,7 +169,7 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
             words = name_of(strip.axis, coarser, item, is_full=True)
             _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
     room = left_px() - _band_px() - 20.0 if coarser is not None else left_px() - 16.0
-    for item, begin, end in strip.items(level, _LEAST_LINE * letters.plain.height):
+    for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         box = QRectF(left_px() - 10 - room, begin, room, end - begin)
         if end - begin > 2 * _band_px():
@@ -169,7 +177,7 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
         letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
-    _paint_notches(painter, strip, (left_px() - 16.0, left_px() - 1.0), theme, is_top=False)
+    _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
 
 
 def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
@@ -276,7 +284,7 @@ def _upright_band(painter: QPainter, letters: Lettering, box: QRectF, words: str
 
 def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
     """Write names upwards, each above the middle of the part of its item that is in sight."""
-    for item, begin, end in strip.items(level, _LEAST_LINE * letters.plain.height):
+    for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(name_of(strip.axis, level, item), place.height())
@@ -285,10 +293,10 @@ def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF
         letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
 
 
-def _paint_notches(painter: QPainter, strip: Strip, across: tuple[float, float], theme: Theme, *, is_top: bool) -> None:
+def _paint_notches(painter: QPainter, strip: Strip, high: float, theme: Theme, *, is_top: bool) -> None:
     """Carry the marks of what is hidden into the header."""
     places = notches(strip.axis, strip.place, strip.scale, strip.pixels)
     if places:
-        low, high = across
+        low = high - reach_px(strip.scale)
         painter.setPen(notch_pen(theme))
         painter.drawLines([QLineF(at, low, at, high) if is_top else QLineF(low, at, high, at) for at in places])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,19 +11,22 @@ import msgspec
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.nodes import Side
 from metl_gui.engine.results import MappedRecord, SentMessage
 from metl_gui.ui import asking
-from metl_gui.ui.owners.commands import open_dialog
+from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.line_model import LineModel
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
+from metl_gui.ui.owners.preview_pane import PreviewPane
 from metl_gui.ui.run.messages import pair_of
 from metl_gui.ui.selection import Place, Selected
 from metl_gui.ui.two_lines import TwoLines
@@ -31,6 +35,12 @@ from metl_gui.ui.window import Window
 ORDERS = "fx.payments.orders"
 BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _TESTER = QAbstractItemModelTester.FailureReportingMode.Fatal
+
+
+def open_dialog(window: Window) -> QDialog | None:
+    """Return the dialog of an owner that is open in a window."""
+    found = [*window.findChildren(EntityDialog), *window.findChildren(LineageDialog)]
+    return next((dialog for dialog in found if dialog.isVisible()), None)
 
 
 def place(window: Window, side: Side, name: str, label: str, path: str = "") -> Place:
@@ -474,3 +484,20 @@ def test_a_list_of_lines_is_a_model_that_qt_accepts(qapp: QApplication) -> None:
     model.show_rows(())
     assert model.at(QModelIndex()) is None
     del tester, qapp
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_preview_reads_what_it_is_of_on_the_windows_thread(qtbot: QtBot) -> None:
+    jobs, asked_on = Jobs(), []
+    pane = PreviewPane(jobs)
+    qtbot.addWidget(pane)
+
+    def make() -> tuple[Document, Edit]:
+        asked_on.append(threading.current_thread())
+        return Document(), AddEntity("account", (AttributeDeclaration("id", "string"),))
+
+    pane.ask(make)
+    with qtbot.waitSignal(pane.judged):
+        pane.work_out()
+    assert asked_on == [threading.main_thread()]
+    jobs.stop()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QDialog
-
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.lineages import SplitLineage
 from metl_gui.core.edits.settings import MaskAttribute
@@ -134,9 +132,3 @@ class OwnerCommands:
         sides = [side for side in Side if self._before.on(side) != selected.on(side)]
         self._before = selected
         self._last = sides[0] if len(sides) == 1 else self._last
-
-
-def open_dialog(window: Window) -> QDialog | None:
-    """Return the dialog of an owner that is open in a window."""
-    found = [*window.findChildren(EntityDialog), *window.findChildren(LineageDialog)]
-    return next((dialog for dialog in found if dialog.isVisible()), None)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
-from metl_gui.errors import MetlError
+from metl_gui.errors import EditError, MetlError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.owners.line_model import LineModel, line_view
@@ -71,10 +71,14 @@ class PreviewPane(QWidget):
             self._timer.start()
 
     def work_out(self) -> None:
-        """Tell now, on the other side of a job."""
+        """Tell now, on the other side of a job; what is asked is read here, where widgets may be read."""
         self._timer.stop()
-        make = self._make
-        if make is None:
+        if self._make is None:
+            return
+        try:
+            document, edit = self._make()
+        except EditError as error:
+            self._refuse(error)
             return
         wanted = self._wanted
 
@@ -82,7 +86,7 @@ class PreviewPane(QWidget):
             if wanted == self._wanted:
                 self._told(outcome)
 
-        self._jobs.start("Looking which blocks change", lambda _watch: preview(*make()), done)
+        self._jobs.start("Looking which blocks change", lambda _watch: preview(document, edit), done)
 
     def _told(self, outcome: Outcome[EditOutcome]) -> None:
         if outcome.value is not None:

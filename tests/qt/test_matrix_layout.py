@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from metl_gui.ui.matrix.block_index import BlockTile
 from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
 from metl_gui.ui.matrix.content import Content, content_after, content_of
 from metl_gui.ui.matrix.gestures import Pan, Press
+from metl_gui.ui.matrix.names_apart import apart
 from metl_gui.ui.matrix.pyramid import Tile, Tiles
 from tests.qt.random_documents import some_document
 
@@ -185,3 +188,24 @@ def test_an_abandoned_press_means_nothing() -> None:
     press.abandon()
     assert press.move(100, 100) is None
     assert press.release(100, 100) is None
+
+
+@given(st.lists(st.floats(0.5, 60), min_size=1, max_size=300), st.floats(8, 30), st.integers(0, 299))
+def test_names_above_a_raster_never_run_into_each_other_and_the_one_pointed_at_is_among_them(
+    lengths: list[float], room: float, pointed: int
+) -> None:
+    ends = np.cumsum(lengths).tolist()
+    items = [(item, end - length, end) for item, (length, end) in enumerate(zip(lengths, ends, strict=True))]
+    first = pointed % len(items)
+    named = apart(items, len(items), ends[-1], room, first)
+    middles = [(begin + end) / 2 for _, begin, end in named]
+    assert all(after - before >= room for before, after in pairwise(middles))
+    assert first in [item for item, _, _ in named]
+
+
+def test_names_above_a_raster_stay_while_one_pans() -> None:
+    items = [(item, 3.0 * item, 3.0 * item + 3.0) for item in range(200)]
+    whole = {item for item, _, _ in apart(items, 200, 600.0, 14.0)}
+    part = {item for item, _, _ in apart(items[60:120], 200, 600.0, 14.0)}
+    assert part == {item for item in whole if 60 <= item < 120}
+    assert len(part) >= 5

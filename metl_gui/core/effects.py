@@ -1,17 +1,15 @@
-"""What an edit would do to the blocks of the matrix: the preview of lineage corrections and of new entity versions.
+"""What an edit did to the blocks of the matrix, for previews of lineage corrections and of new entity versions.
 
-Cost: that of the edit itself, which is performed and thrown away. Order: by schema, version, entity.
+Order: by schema, version, entity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.blocks import Block, BlockKey, Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import BlockChange, Edit, Transition, perform
+from metl_gui.core.draft import BlockChange, Transition
 from metl_gui.core.nodes import Side, Version
 
 Pair: TypeAlias = tuple[str, str]
@@ -38,15 +36,6 @@ class BlockEffect:
     kept: int
     needs_review: bool
     is_gone: bool = False
-
-
-def preview(document: Document, edit: Edit) -> tuple[BlockEffect, ...]:
-    """Say what an edit would do to blocks, without doing it.
-
-    Raises:
-        EditError: the rules refuse the edit.
-    """
-    return effects(perform(document, edit))
 
 
 def effects(transition: Transition) -> tuple[BlockEffect, ...]:
@@ -113,9 +102,3 @@ def _place(transition: Transition, side: Side, version_id: int) -> tuple[str, in
     tree = (transition.after if is_there else transition.before).tree(side)
     schema = tree.schema(tree.version(version_id).schema_id)
     return schema.name, schema.version_ids.index(version_id)
-
-
-def elements_of(found: Iterable[BlockEffect]) -> tuple[int, int]:
-    """Count the elements that come and go in all."""
-    listed = list(found)
-    return sum(len(effect.gained) for effect in listed), sum(len(effect.lost) for effect in listed)

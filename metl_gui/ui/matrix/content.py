@@ -24,7 +24,7 @@ from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.edited import NOTHING, Edited
 from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, shown_of, types_differ
-from metl_gui.ui.matrix.facts import Facts, FactsOf, TileFacts
+from metl_gui.ui.matrix.facts import Facts, FactsOf
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints
 from metl_gui.ui.matrix.pyramid import Pyramid, TileStore
 from metl_gui.ui.matrix.types_differ import TypesDiffer
@@ -144,10 +144,6 @@ class Content:
     def facts(self, level_x: Level, level_y: Level) -> FactsOf:
         """Return who looked at the tiles of a pair of levels, and when."""
         return FactsOf(self, level_x, level_y)
-
-    def tile_facts(self, level_x: Level, level_y: Level, x: int, y: int) -> TileFacts:
-        """Return who looked at one tile, and when."""
-        return self.facts(level_x, level_y).at(x, y)
 
     @cached_property
     def people(self) -> tuple[str, ...]:

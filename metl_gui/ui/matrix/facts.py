@@ -30,7 +30,7 @@ class TileFacts(NamedTuple):
 
     Args:
         x, y: items of the axes.
-        newest_ms, oldest_ms: when a block was last and first confirmed (milliseconds since 1970), 0 for never.
+        newest_ms: when a block was last confirmed (milliseconds since 1970), 0 for never.
         who: who confirmed most of them, a place in ``Content.people``.
         confirmed: how many blocks are confirmed.
         blocks: how many there are.
@@ -39,7 +39,6 @@ class TileFacts(NamedTuple):
     x: int
     y: int
     newest_ms: int = 0
-    oldest_ms: int = 0
     who: int = 0
     confirmed: int = 0
     blocks: int = 0
@@ -55,7 +54,6 @@ class Facts:
     x: Ints
     y: Ints
     newest_ms: Ints
-    oldest_ms: Ints
     who: Ints
     confirmed: Ints
     blocks: Ints
@@ -111,10 +109,6 @@ class FactsOf:
         wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
         return self._gathered(content.blocks_within(wide, tall))
 
-    def at(self, x: int, y: int) -> TileFacts:
-        """Return the facts of one tile."""
-        return next(iter(self.within(range(x, x + 1), range(y, y + 1))), TileFacts(x, y))
-
     def _all(self) -> Facts:
         """Return the facts of all tiles: of the index gathered once, those that were edited once for each content."""
         content, pair = self.content, (self.level_x, self.level_y)
@@ -162,13 +156,12 @@ def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> Fact
     height = int(y.max()) + 1
     key = x.astype(np.int64) * height + y
     tiles, tile, blocks = _numbered(key)
-    newest, oldest = np.zeros(len(tiles), np.int64), np.full(len(tiles), np.iinfo(np.int64).max)
+    newest = np.zeros(len(tiles), np.int64)
     known = np.flatnonzero(confirmed & (when > 0))
     np.maximum.at(newest, tile[known], when[known])
-    np.minimum.at(oldest, tile[known], when[known])
     most = _most(tile, who, confirmed, len(tiles))
     sums = np.bincount(tile, confirmed, minlength=len(tiles)).astype(np.int64)
-    return Facts(tiles // height, tiles % height, newest, np.where(newest > 0, oldest, 0), most, sums, blocks)
+    return Facts(tiles // height, tiles % height, newest, most, sums, blocks)
 
 
 def _numbered(key: Ints) -> tuple[Ints, Ints, Ints]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.draft import Transition
+from metl_gui.core.draft import Edit, Transition, perform
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
 from metl_gui.core.edits.lineages import Leaf
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.effects import effects, preview
+from metl_gui.core.effects import BlockEffect, effects
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.review import review_items
 from metl_gui.core.type_names import CHOICES, read_type, type_name
@@ -49,6 +49,10 @@ def named(world: World, path: str, label: str = "2") -> Leaf:
     attribute = version.at_path(path)
     assert attribute is not None
     return Leaf(version.id, attribute.id)
+
+
+def effects_of(world: World, edit: Edit) -> tuple[BlockEffect, ...]:
+    return effects(perform(world.document, edit))
 
 
 def test_a_new_version_collects_all_changes_and_carries_the_blocks_in_one_state(world: World) -> None:
@@ -197,7 +201,7 @@ def test_an_attribute_that_the_entity_has_is_not_created_again(world: World) -> 
 
 def test_the_preview_says_what_a_new_version_loses_and_keeps(world: World) -> None:
     before = world.document
-    found = preview(world.document, change(world, declared(newest(world))[0]))
+    found = effects_of(world, change(world, declared(newest(world))[0]))
     assert world.document is before
     assert [(e.lost, e.gained, e.kept, e.needs_review) for e in found] == [
         ((("ref", "id"),), (), 1, True),
@@ -208,16 +212,16 @@ def test_the_preview_says_what_a_new_version_loses_and_keeps(world: World) -> No
 
 def test_the_preview_of_a_lineage_names_what_parts_and_what_comes_back(world: World) -> None:
     world.schema("s", "3", "amount", "ref", "note", "fee:int64", "more")
-    (effect,) = preview(world.document, not_same(world, "ref@3"))
+    (effect,) = effects_of(world, not_same(world, "ref@3"))
     assert (effect.key, effect.lost, effect.needs_review) == (world.key("s@3:be@1"), (("ref", "id"),), True)
     world.do(not_same(world, "ref@3"))
-    (effect,) = preview(world.document, same(world, "ref@3", "ref@2"))
+    (effect,) = effects_of(world, same(world, "ref@3", "ref@2"))
     assert (effect.gained, effect.lost) == ((("ref", "id"),), ())
 
 
 def test_correcting_a_lineage_of_the_canonical_model_parts_nothing_else(world: World) -> None:
     world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
-    found = preview(world.document, not_same(world, "id@2", "be", Side.CDM))
+    found = effects_of(world, not_same(world, "id@2", "be", Side.CDM))
     assert [(e.lost, e.gained, e.kept) for e in found] == [((("ref", "id"),), (), 1)] * 2
 
 
@@ -225,7 +229,7 @@ def test_blocks_that_go_are_named_by_the_preview(world: World) -> None:
     entity = newest(world).schema_id
     world.do(SetSettings(Side.CDM, entity, (("policy", "parallel"),)))
     world.do(change(world, *declared(newest(world)), AttributeDeclaration("x", "string")))
-    found = preview(world.document, SetSettings(Side.CDM, entity, (("policy", "newest"),)))
+    found = effects_of(world, SetSettings(Side.CDM, entity, (("policy", "newest"),)))
     assert [(e.is_gone, len(e.lost)) for e in found] == [(True, 2), (True, 2)]
 
 

@@ -17,6 +17,7 @@ from metl_gui.errors import BugError
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Places = NDArray[np.int32] | NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
@@ -98,14 +99,14 @@ def decompact_all(tree: TreeBase, compact: Elements) -> Elements:
     copies = np.where(length > 0, _group_ends(order, rank, entity_version) - rank, 0)
     source = np.repeat(np.arange(len(rank)), copies)
     target = rank[source] + _spans(np.zeros(len(rank), np.int64), copies)
-    at = _spans(first[source], length[source])
-    q = compact.q[at]
-    p = _translated(tree, order, compact.p[at], np.repeat(target, length[source]))
     version = order.version[target]
     sort = np.lexsort((entity_version[source], version))
-    lengths, firsts = length[source][sort], _starts(length[source])[:-1][sort]
-    again = _spans(firsts, lengths)
-    return Elements(version[sort], entity_version[source][sort], _starts(lengths), q[again], p[again])
+    source, target, version = source[sort], target[sort], version[sort]
+    lengths = length[source]
+    at = _spans(first[source], lengths)
+    rows = np.searchsorted(tree.version_id, version)
+    p = _translated(tree, compact, by_group[source], rows, at)
+    return Elements(version, entity_version[source], _starts(lengths), compact.q[at], p)
 
 
 def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -> Bools:
@@ -123,20 +124,44 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
     return equal
 
 
-def _translated(tree: TreeBase, order: _Order, p: Ints, target: Longs) -> Ints:
-    """Find, for each attribute and target version (by rank), the target's attribute of the same lineage."""
-    row = np.searchsorted(tree.version_id, order.version)[target]
-    lineage = _by_attribute(tree, tree.lineage)[p]
-    at = tree.start[row] + _by_attribute(tree, _places(tree))[p]
-    at = np.minimum(at, len(tree.id) - 1)
-    moved = np.flatnonzero((tree.lineage[at] != lineage) | (at >= tree.start[row + 1]))
+def _translated(tree: TreeBase, compact: Elements, source: Longs, row: Longs, at: Places) -> Ints:
+    """Find the attributes that copies of blocks use.
+
+    Args:
+        tree: the extraction tree.
+        compact: the blocks that are copied.
+        source: for each copy the block it is a copy of.
+        row: for each copy the row of its version.
+        at: for each element of all copies, one copy after the other, its place among the elements of the blocks.
+    """
+    length, width = np.diff(compact.start)[source], np.diff(tree.start)
+    place = _by_attribute(tree, _places(tree))[compact.p]
+    lineage = _by_attribute(tree, tree.lineage)[compact.p]
+    guess = np.repeat(tree.start[row].astype(np.int32), length)
+    guess += place[at]
+    np.minimum(guess, len(tree.id) - 1, out=guess)
+    is_moved = tree.lineage[guess] != lineage[at]
+    too_narrow = _widest(compact, place)[source] >= width[row]
+    if too_narrow.any():
+        is_moved |= np.repeat(too_narrow, length)
+    moved = np.flatnonzero(is_moved)
     if len(moved):  # most attributes keep their place from version to version; only the others are looked for
-        at[moved] = _found(tree, row[moved], lineage[moved])
-    found: Ints = tree.id[at]
+        copy = np.searchsorted(_starts(length), moved, side="right") - 1
+        guess[moved] = _found(tree, row[copy], lineage[at[moved]])
+    found: Ints = tree.id[guess]
     return found
 
 
-def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Longs:
+def _widest(compact: Elements, place: Ints) -> Ints:
+    """The last place that each block uses in its version, -1 for a null block."""
+    widest = np.full(len(compact.version), -1, np.int32)
+    full = np.flatnonzero(np.diff(compact.start))
+    if len(full):
+        widest[full] = np.maximum.reduceat(place, compact.start[full])
+    return widest
+
+
+def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Places:
     """Find the attributes of some versions (by row) that have some lineages, among the attributes of those versions."""
     rows = np.unique(row)
     at = _spans(tree.start[rows], np.diff(tree.start)[rows])
@@ -147,7 +172,7 @@ def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Longs:
     place = np.searchsorted(key[sort], wanted)
     if int(place.max()) >= len(sort) or np.any(key[sort[place]] != wanted):
         raise BugError("a kept block of the compact set names a lineage that a later version does not have")
-    found: Longs = at[sort[place]]
+    found: Places = at[sort[place]]
     return found
 
 
@@ -205,7 +230,10 @@ def _starts(lengths: Longs) -> Longs:
     return starts
 
 
-def _spans(first: Longs, length: Longs) -> Longs:
+def _spans(first: Longs, length: Longs) -> Places:
     """Concatenate the ranges that begin at ``first`` and are ``length`` long."""
     starts = _starts(length)
-    return np.repeat(first - starts[:-1], length) + np.arange(starts[-1])
+    kind = np.int32 if max(int(starts[-1]), int(first.max(initial=0) + length.max(initial=0))) < 2**31 else np.int64
+    found = np.repeat((first - starts[:-1]).astype(kind), length)
+    found += np.arange(starts[-1], dtype=kind)
+    return found

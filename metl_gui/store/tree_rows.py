@@ -29,6 +29,7 @@ _ADD_VERSION = (
 _READ_VERSIONS = (
     "SELECT id, schema_id, place, inferred, labels, key, source, fingerprint, attributes FROM versions WHERE side = ?"
 )
+_NONE = "[]"
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
@@ -74,6 +75,7 @@ def read_tree(connection: sqlite3.Connection, side: Side, told: Callable[[int], 
     attributes = unpack_attributes(packs)
     start, order = _in_order(numbers[:, 3] // SIZE_BYTES, by_id)
     attributes = attributes if order is None else attributes[order]
+    id_, lineage, path, doc, kind = np.ascontiguousarray(attributes.T)
     texts, row_of_text = read_texts(connection)
     types, row_of_type = read_types(connection)
     return Tree(
@@ -83,12 +85,12 @@ def read_tree(connection: sqlite3.Connection, side: Side, told: Callable[[int], 
             schema_id=numbers[by_id, 1].astype(np.int32),
             facts=columns.facts(by_id),
             start=start,
-            id=np.ascontiguousarray(attributes[:, 0]),
-            lineage=np.ascontiguousarray(attributes[:, 1]),
-            path=rows_for(row_of_text, attributes[:, 2], "path"),
-            doc=rows_for(row_of_text, attributes[:, 3], "documentation"),
-            type=rows_for(row_of_type, attributes[:, 4] >> 1, "type"),
-            optional=(attributes[:, 4] & 1).astype(np.bool_),
+            id=id_.copy(),
+            lineage=lineage.copy(),
+            path=rows_for(row_of_text, path, "path"),
+            doc=rows_for(row_of_text, doc, "documentation"),
+            type=rows_for(row_of_type, kind >> 1, "type"),
+            optional=(kind & 1).astype(np.bool_),
             texts=texts,
             types=types,
         )
@@ -228,6 +230,14 @@ def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[
     )
     schemas = []
     for id_, name, aliases, settings, succeeds in rows:
-        lists = _texts.decode(aliases), _text_pairs.decode(settings), _id_pairs.decode(succeeds)
-        schemas.append(Schema(id_, name, version_ids.pop(id_, ()), *lists))
+        schemas.append(
+            Schema(
+                id_,
+                name,
+                version_ids.pop(id_, ()),
+                () if aliases == _NONE else _texts.decode(aliases),
+                () if settings == _NONE else _text_pairs.decode(settings),
+                () if succeeds == _NONE else _id_pairs.decode(succeeds),
+            )
+        )
     return schemas

@@ -13,7 +13,7 @@ from metl_gui.core.blocks import Block, BlockKey, Element
 from metl_gui.core.nodes import Side
 from metl_gui.ui.conflict import Conflict, toggle
 from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera, level_at
+from metl_gui.ui.matrix.camera import Camera, fitted, level_at
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
@@ -165,6 +165,23 @@ def test_fit_shows_tiles_and_a_double_click_on_one_drills_in(window: Window) -> 
     QTest.mouseDClick(matrix.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     assert matrix.camera.scale_x > scale
     assert window.project.value.state == state
+
+
+def test_who_looks_at_everything_still_does_when_the_view_grows_and_shrinks(window: Window, qtbot: QtBot) -> None:
+    matrix = window.map.matrix
+    matrix.fit()
+    narrow = matrix.width()
+    for is_folded in (True, False):
+        window.map.folding.toggle(0)
+        qtbot.waitUntil(lambda is_folded=is_folded: (matrix.width() > narrow) is is_folded)  # type: ignore[misc]
+        assert matrix.camera == fitted(matrix.frame)
+        assert not matrix.panes.map.isVisible()
+    block = some_block(window)
+    at_cells(window, block.key, block.elements[0])
+    scale = matrix.camera.scale_x
+    window.map.folding.toggle(0)
+    qtbot.waitUntil(lambda: matrix.width() > narrow)
+    assert matrix.camera.scale_x == scale
 
 
 def test_a_click_on_a_tile_selects_it_and_never_edits(window: Window) -> None:

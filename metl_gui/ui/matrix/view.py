@@ -357,12 +357,13 @@ class MatrixView(QGraphicsView):
     # events
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay the panes out again."""
+        """Lay the panes out again; who looks at everything goes on doing so."""
         super().resizeEvent(event)
         self._stage.setSceneRect(0, 0, self.width(), self.height())
+        shows_all = self._is_placed and self.camera == fitted(self.frame)
         self.panes.lay_out(float(self.width()), float(self.height()))
         if self.content is not None and self._is_placed:
-            self.sight.camera = self.camera.held(self.frame)
+            self.look(fitted(self.frame) if shows_all else self.camera.held(self.frame))
         elif self.content is not None:
             self._first_look()
 

@@ -25,6 +25,27 @@ VERDICTS = tuple(Verdict)
 _STATUS_CODE = {status: code for code, status in enumerate(STATUSES)}
 _VERDICT_CODE = {verdict: code for code, verdict in enumerate(VERDICTS)}
 Ints = NDArray[np.int32]
+_MOST_RECENT_ELEMENTS = 50_000
+
+
+class _Recent:
+    """The blocks of a base that were made last: one edit asks for the same ones many times."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[BlockKey, Block] = {}
+        self._elements = 0
+
+    def get(self, key: BlockKey) -> Block | None:
+        return self._blocks.get(key)
+
+    def keep(self, block: Block) -> None:
+        if self._elements > _MOST_RECENT_ELEMENTS:
+            self._blocks, self._elements = {}, 0
+        self._blocks[block.version, block.entity_version] = block
+        self._elements += 1 + len(block.elements)
+
+    def __reduce__(self) -> tuple[type[_Recent], tuple[()]]:
+        return _Recent, ()  # another process makes its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +70,7 @@ class DpmBase:
     when_ms: NDArray[np.int64]
     people: tuple[str, ...] = ("",)
     records: dict[BlockKey, Block] = field(default_factory=dict)
+    _recent: _Recent = field(default_factory=_Recent, init=False, repr=False)
 
     @cached_property
     def by_entity_version(self) -> Ints:
@@ -76,6 +98,15 @@ class DpmBase:
         column = self.column(key[0])
         at = column.start + int(np.searchsorted(self.entity_version[column.start : column.stop], np.int32(key[1])))
         return at if at < column.stop and int(self.entity_version[at]) == key[1] else -1
+
+    def at(self, key: BlockKey) -> Block | None:
+        """Return the block of a key, ``None`` when there is none."""
+        found = self._recent.get(key)
+        row = self.find(key) if found is None else -1
+        if row >= 0:
+            found = self.block(row)
+            self._recent.keep(found)
+        return found
 
     def block(self, row: int) -> Block:
         """Make the block of one row."""
@@ -146,8 +177,7 @@ class DpmView:
         if key in self._blocks:
             found: Block | None = self._blocks.get(key)
             return found
-        row = self.base.find(key)
-        return self.base.block(row) if row >= 0 else None
+        return self.base.at(key)
 
     def column_keys(self, version: int) -> list[BlockKey]:
         """Keys of the blocks of one schema version, by entity version id."""

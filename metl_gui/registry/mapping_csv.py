@@ -18,6 +18,7 @@ from metl_gui.registry.documents import unreadable
 
 COLUMNS = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
 OPTIONAL_COLUMNS = ("status", "comment")
+_KNOWN_COLUMNS = frozenset((*COLUMNS, *OPTIONAL_COLUMNS))
 MAX_LINE_BYTES = 2**20
 
 _BOM = b"\xef\xbb\xbf"
@@ -194,7 +195,7 @@ def _header(path: Path, line: str, separator: str) -> list[str]:
 def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
     if len(fields) != len(header):
         return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
-    values = {name: value for name, value in zip(header, fields, strict=True) if name in (*COLUMNS, *OPTIONAL_COLUMNS)}
+    values = {name: value for name, value in zip(header, fields, strict=True) if name in _KNOWN_COLUMNS}
     empty = [name for name in COLUMNS if not values[name]]
     if empty:
         return LineProblem(line, f"{', '.join(empty)} is empty")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import msgspec
@@ -79,7 +80,7 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
 
 def to_blob(elements: Iterable[Element]) -> bytes:
     """Write elements as pairs of little-endian 32-bit integers."""
-    return np.array(tuple(elements), "<i4").tobytes()
+    return np.fromiter(chain.from_iterable(elements), "<i4").tobytes()
 
 
 def _write_details(connection: sqlite3.Connection, change: BlockChange) -> None:

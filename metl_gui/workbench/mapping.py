@@ -17,7 +17,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
-from metl_gui.core.nodes import Side
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.partition import largest_permutation
 from metl_gui.errors import EditError
 from metl_gui.registry import mapping_csv
@@ -178,11 +178,12 @@ def plan_mapping(
     """
     conflicts = [Conflict(problem.line, f"{problem.reason}.") for problem in table.problems]
     wishes: dict[BlockKey, list[_Wish]] = defaultdict(list)
+    names = _Names(document)
     for at, row in enumerate(table.rows):
         if at % _STEP_ROWS == 0:
             watch.step("Looking up the names", at, len(table.rows))
         try:
-            key, wish = _find(document, row)
+            key, wish = _find(names, row)
             wishes[key].append(wish)
         except EditError as error:
             conflicts.append(Conflict(row.line, str(error)))
@@ -205,15 +206,50 @@ def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:
     return Several(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
 
 
-def _find(document: Document, row: MappingRow) -> tuple[BlockKey, _Wish]:
-    schema = find_schema(document, Side.EXTRACTION, row.schema)
-    version = find_version(document, Side.EXTRACTION, schema, row.schema_version)
-    source = find_attribute(version, schema.name, row.attribute)
-    entity = find_schema(document, Side.CDM, row.entity)
-    entity_version = find_version(document, Side.CDM, entity, row.entity_version)
-    target = find_attribute(entity_version, entity.name, row.cdm_attribute)
+class _NamedVersion:
+    """A version that a table names, with its attributes by path."""
+
+    def __init__(self, schema: Schema, version: Version) -> None:
+        self._schema = schema
+        self.version = version
+        self._by_path = {attribute.path: attribute for attribute in reversed(version.attributes)}
+
+    def attribute(self, path: str) -> Attribute:
+        """Return an attribute.
+
+        Raises:
+            EditError: there is none.
+        """
+        return self._by_path.get(path) or find_attribute(self.version, self._schema.name, path)
+
+
+class _Names:
+    """What a table names, each version looked up once."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._known: dict[tuple[Side, str, str], _NamedVersion] = {}
+
+    def version(self, side: Side, name: str, label: str) -> _NamedVersion:
+        """Return a version.
+
+        Raises:
+            EditError: there is none.
+        """
+        key = side, name, label
+        if key not in self._known:
+            schema = find_schema(self._document, side, name)
+            self._known[key] = _NamedVersion(schema, find_version(self._document, side, schema, label))
+        return self._known[key]
+
+
+def _find(names: _Names, row: MappingRow) -> tuple[BlockKey, _Wish]:
+    version = names.version(Side.EXTRACTION, row.schema, row.schema_version)
+    source = version.attribute(row.attribute)
+    entity_version = names.version(Side.CDM, row.entity, row.entity_version)
+    target = entity_version.attribute(row.cdm_attribute)
     wish = _Wish(row.line, Element(target.id, source.id), _wished_status(row), row.comment.strip())
-    return (version.id, entity_version.id), wish
+    return (version.version.id, entity_version.version.id), wish
 
 
 def _wished_status(row: MappingRow) -> Status | None:

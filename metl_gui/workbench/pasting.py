@@ -12,12 +12,12 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block, BlockKey, Element
+from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.edits.group import Several
 from metl_gui.errors import SchemaError
 from metl_gui.registry.mapping_csv import COLUMNS, MappingRow, MappingTable, read_text
-from metl_gui.workbench.addresses import element_name, known_block_name
+from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.mapping import Conflict, MapMode, plan_mapping
 
 _SEPARATORS = ("\t", ";", ",")
@@ -70,11 +70,13 @@ def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) 
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")
     writer.writerow(COLUMNS)
     for key, own in elements.items():
-        block, name = Block(*key), known_block_name(document, key)
-        for element in own:
-            ends = element_name(document, block, element)
-            names = (name.schema, name.version, ends.from_path, name.entity, name.entity_version, ends.to_path)
-            writer.writerow(names)
+        name = known_block_name(document, key)
+        columns = {a.id: a.path for a in document.extraction.version(key[0]).attributes}
+        rows = {a.id: a.path for a in document.cdm.version(key[1]).attributes}
+        writer.writerows(
+            (name.schema, name.version, columns.get(p, f"#{p}"), name.entity, name.entity_version, rows.get(q, f"#{q}"))
+            for q, p in own
+        )
     return out.getvalue()
 
 

@@ -72,7 +72,7 @@ class Clipboard(QObject):
         """Paste a copied block onto the selected blocks, or a table into the mapping."""
         data = QGuiApplication.clipboard().mimeData()
         from_ = self._copied_block(data)
-        onto = self._chosen_blocks()
+        onto = self._chosen_blocks() if from_ is not None else ()
         if from_ is not None and any(key != from_ for key in onto):
             self._paste_block(from_, onto)
         elif data.hasText() and data.text().strip():

@@ -28,6 +28,30 @@ def chosen_places(model: TreeModel, selection: QItemSelectionModel) -> tuple[Pla
     return tuple(found)
 
 
+class ChosenNodes:
+    """The internal ids of the chosen rows, gathered when they are first asked for after a change.
+
+    Qt's own way to ask whether a row is chosen goes through all ranges of the choice for each row that is painted.
+    """
+
+    def __init__(self, model: TreeModel, selection: QItemSelectionModel) -> None:
+        self._model, self._selection = model, selection
+        self._nodes: set[int] | None = None
+        selection.selectionChanged.connect(self._forget)
+        for moved in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            moved.connect(self._forget)
+
+    def __contains__(self, node: int) -> bool:
+        if self._nodes is None:
+            chosen = self._selection.selection()
+            parts = [chosen.at(at) for at in range(chosen.count())]
+            self._nodes = {id_ for r in parts for id_ in self._model.nodes(r.parent(), r.top(), r.bottom())}
+        return node in self._nodes
+
+    def _forget(self, *_what: object) -> None:
+        self._nodes = None
+
+
 def rows_of(model: TreeModel, places: Iterable[Place]) -> QItemSelection:
     """Return the rows of nodes as few ranges; what the filter hides has none."""
     rows: dict[QModelIndex, list[int]] = {}

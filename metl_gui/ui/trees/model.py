@@ -55,6 +55,8 @@ class TreeModel(QAbstractItemModel):
         """Rows come and go just now: a row that goes hands its place on, which is nobody's choice."""
         self._children: dict[int, Nodes] = {}
         self._parents: dict[int, int] = {}
+        self._known_rows: dict[int, QModelIndex] = {}
+        """Rows that Qt asks for again and again, until any row comes or goes."""
         self._groups: dict[str, int] = {}
         self._group_names: list[str] = []
         self._looks = 0
@@ -178,7 +180,11 @@ class TreeModel(QAbstractItemModel):
 
     def parent(self, child: Index = QModelIndex()) -> Any:  # noqa: B008 - Qt overloads parent()
         """Return the row above."""
-        return self._index(self._parents.get(self._id(child), ROOT)) if child.isValid() else QModelIndex()
+        if not child.isValid():
+            return QModelIndex()
+        above = self._parents.get(child.internalId(), ROOT)
+        found = self._known_rows.get(above)  # asked 10^4 times a paint while 10^3 rows are chosen
+        return found if found is not None else self._index(above)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Count the rows below a row."""
@@ -214,7 +220,10 @@ class TreeModel(QAbstractItemModel):
     def _index(self, node: int) -> QModelIndex:
         if node == ROOT:
             return QModelIndex()
-        return self.createIndex(_row_in(self._below(self._parents[node]), node), 0, node)
+        if node not in self._known_rows:
+            row = _row_in(self._below(self._parents[node]), node)
+            self._known_rows[node] = self.createIndex(row, 0, node)
+        return self._known_rows[node]
 
     def _below(self, node: int) -> Nodes:
         if node not in self._children:
@@ -279,6 +288,11 @@ class TreeModel(QAbstractItemModel):
             case _:
                 return self._reading.attribute_row(self._version_above(node), id_)
 
+    def nodes(self, parent: Index, low: int, high: int) -> list[int]:
+        """Return the internal ids of a run of rows below a row, the last one included."""
+        found: list[int] = self._below(self._id(parent))[low : high + 1].tolist()
+        return found
+
     # coming and going
 
     def _take_anew(self, document: Document) -> None:
@@ -314,6 +328,7 @@ class TreeModel(QAbstractItemModel):
     def _forget_all(self) -> None:
         self._children = {}
         self._parents = {}
+        self._known_rows = {}
 
     def _look_between(self) -> None:
         """Show what a long filter has found so far: soon after it began, then more and more seldom."""
@@ -354,6 +369,7 @@ class TreeModel(QAbstractItemModel):
             for child in children[low:high].tolist():
                 self._forget(child)
             self._children[node] = np.concatenate([children[:low], children[high:]])
+            self._known_rows = {}
             self.endRemoveRows()
 
     def _insert_rows(self, node: int, wanted: Nodes, is_new: NDArray[np.bool_]) -> None:
@@ -361,6 +377,7 @@ class TreeModel(QAbstractItemModel):
             self.beginInsertRows(self._index(node), low, high - 1)
             children = self._children[node]
             self._children[node] = np.concatenate([children[:low], wanted[low:high], children[low:]])
+            self._known_rows = {}
             self.endInsertRows()
 
     def _forget(self, node: int) -> None:

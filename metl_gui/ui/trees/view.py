@@ -34,7 +34,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.branch import paint_branch
 from metl_gui.ui.dragging import Dragged, from_mime, to_mime
 from metl_gui.ui.selection import Place
-from metl_gui.ui.trees.chosen_rows import chosen_places, siblings_of
+from metl_gui.ui.trees.chosen_rows import ChosenNodes, chosen_places, siblings_of
 from metl_gui.ui.trees.delegate import RowDelegate
 from metl_gui.ui.trees.drag_picture import drag_picture
 from metl_gui.ui.trees.model import Index, TreeModel
@@ -74,6 +74,7 @@ class TreeView(QTreeView):
         self._opening.timeout.connect(self._open_below)
         self.below: QPersistentModelIndex | None = None
         self.setModel(model)
+        self._chosen = ChosenNodes(model, self.selectionModel())
         self.rows = RowDelegate(self)
         self.setItemDelegate(self.rows)
         self.setAccessibleName(name)
@@ -121,7 +122,7 @@ class TreeView(QTreeView):
     def drawBranches(self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         """Draw a triangle beside what can be opened, on the row's own ground."""
         theme = themes.current()
-        if self.selectionModel().isSelected(index):
+        if index.internalId() in self._chosen:
             painter.fillRect(rect, theme.sel)
         elif self.rows.is_implied(index):
             painter.fillRect(rect, theme.accentbg)

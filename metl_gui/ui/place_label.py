@@ -1,8 +1,9 @@
-"""Both full paths in one line: without room for them, names are elided in the middle and what is bold stays whole."""
+"""Both full paths in one line: without room for them, names are elided in the middle, what is bold last."""
 
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QTextDocument
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _LENGTHS = (48, 40, 32, 26, 20, 16, 12)
 _NAMES = re.compile(r"(<b>[^<]*</b>|<[^>]*>)|([^<>\s]+)")
+_BOLD_TOO = re.compile(r"(<[^>]*>)|([^<>\s]+)")
 
 
 class PlaceLabel(QLabel):
@@ -35,10 +37,10 @@ class PlaceLabel(QLabel):
 
     def _fit(self) -> None:
         shown = self.words
-        for length in _LENGTHS:
+        for bold_too, length in product((False, True), _LENGTHS):
             if self._width_of(shown) <= self.width():
                 break
-            shown = shortened(self.words, length)
+            shown = shortened(self.words, length, bold_too=bold_too)
         if shown != self.text():
             self.setText(shown)
 
@@ -50,8 +52,14 @@ class PlaceLabel(QLabel):
         return document.idealWidth()
 
 
-def shortened(words: str, length: int) -> str:
-    """Elide names in the middle so that none is longer than some letters; bold ones and escaped ones stay whole."""
+def shortened(words: str, length: int, *, bold_too: bool = False) -> str:
+    """Elide names in the middle so that none is longer than some letters; escaped ones stay whole, bold ones if told.
+
+    Args:
+        words: rich text.
+        length: of the longest name that stays whole.
+        bold_too: elide what is bold as well.
+    """
 
     def short(found: re.Match[str]) -> str:
         name = found[2]
@@ -60,4 +68,4 @@ def shortened(words: str, length: int) -> str:
         tail = length // 2
         return f"{name[: length - tail - 1]}…{name[-tail:]}"
 
-    return _NAMES.sub(short, words)
+    return (_BOLD_TOO if bold_too else _NAMES).sub(short, words)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from metl_gui.ui import theme as themes
+from metl_gui.ui.pause import pause
 from metl_gui.ui.pill import KeyButton
 
 STAYS_MS = 8_000
@@ -64,10 +65,7 @@ class NoticeStrip(QFrame):
         row.addWidget(self.words, 1)
         for widget in (self.more, self.action, self.dismiss):
             row.addWidget(widget)
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.setInterval(STAYS_MS)
-        self.timer.timeout.connect(self._time_is_up)
+        self.timer = pause(self, STAYS_MS, self._time_is_up)
         self.action.clicked.connect(self._act)
         self.dismiss.clicked.connect(self.close_newest)
         parent.installEventFilter(self)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.errors import BugError, EditError
 from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.workbench.progress import Progress, Watch
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -95,3 +96,45 @@ def test_an_error_that_nobody_foresaw_is_logged_and_told(caplog: pytest.LogCaptu
     SynchronousJobs().start("broken", task, ends.append)
     assert isinstance(ends[0].error, BugError)
     assert "seven" in caplog.text
+
+
+def test_asking_again_stops_the_job_before_and_only_the_newest_answer_is_heard(qtbot: QtBot) -> None:
+    jobs = Jobs()
+    newest, answers = NewestJob(jobs), list[Outcome[str]]()
+    begun, was_stopped = threading.Event(), threading.Event()
+
+    def first(watch: Watch) -> str:
+        begun.set()
+        while not watch.is_cancelled:
+            begun.wait(0.01)
+        was_stopped.set()
+        return "first"  # it had its answer before it could stop
+
+    newest.start("first", first, answers.append)
+    assert begun.wait(10)
+    newest.start("second", lambda _watch: "second", answers.append)
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert was_stopped.is_set()
+    assert [outcome.value for outcome in answers] == ["second"]
+
+
+def test_nobody_hears_the_answer_of_a_question_that_was_taken_back(qtbot: QtBot) -> None:
+    jobs, answers = Jobs(), list[Outcome[str]]()
+    newest = NewestJob(jobs)
+    newest.start("asked", lambda _watch: "answer", answers.append)
+    newest.cancel()
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert answers == []
+
+
+def test_a_question_can_be_asked_from_the_answer_before() -> None:
+    jobs, answers = SynchronousJobs(), list[int | None]()
+    newest = NewestJob(jobs)
+
+    def again(outcome: Outcome[int]) -> None:
+        answers.append(outcome.value)
+        if outcome.value != 3:
+            newest.start("again", lambda _watch: (outcome.value or 0) + 1, again)
+
+    newest.start("first", lambda _watch: 1, again)
+    assert answers == [1, 2, 3]

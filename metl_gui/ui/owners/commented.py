@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.comments import Comments, Spot
@@ -13,6 +13,7 @@ from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.matrix.paint_comments import Commented
 from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.pause import pause
 
 _DELAY_MS = 100
 _MOST = 2_000
@@ -24,10 +25,7 @@ class MatrixComments(QObject):
     def __init__(self, project: OpenProject, matrix: MatrixView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project, self._matrix = project, matrix
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
-        self._timer.timeout.connect(self.show_now)
+        self._timer = pause(self, _DELAY_MS, self.show_now)
         for signal in (project.opened, project.changed, project.commented):
             signal.connect(self._soon)
 

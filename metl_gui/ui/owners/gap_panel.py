@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
@@ -16,8 +16,10 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.problems import Severity
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.pause import pause
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Place, Selected, Selection
@@ -52,21 +54,18 @@ class GapPanel(Surface):
 
     def __init__(self, project: OpenProject, selection: Selection, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__("panel", (600, 290), parent, share=(1.0, 0.29))
-        self._project, self._selection, self._jobs = project, selection, jobs
+        self._project, self._selection = project, selection
         self._gaps: tuple[Gap, ...] = ()
         self._shown_for: Document | None = None
-        self._job: Job | None = None
+        self._looking = NewestJob(jobs)
         self._kind = ""
         self.model: LineModel[Gap] = LineModel(self)
         self.view = line_view(self.model, "Gaps")
         self.kinds: dict[str, KeyButton] = {}
         self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
+        self._timer = pause(self, _DELAY_MS, self.look)
         self._build()
-        self._timer.timeout.connect(self.look)
         self.view.clicked.connect(self._go)
         self.view.activated.connect(self._go)
         project.opened.connect(self._opened)
@@ -89,17 +88,17 @@ class GapPanel(Surface):
         """Look for the gaps of what is open now."""
         self._timer.stop()
         workbench, document = self._project.workbench, self._project.value
-        if self._job is not None:
-            self._job.cancel()
+        self._looking.cancel()
         if workbench is None or document is self._shown_for:
             return
 
         def done(outcome: Outcome[tuple[Gap, ...]]) -> None:
             if outcome.value is not None and self._project.value is document:
                 self._show(document, outcome.value)
-            self._job = None
+            elif outcome.error is not None:
+                self.note.setText(str(outcome.error))
 
-        self._job = self._jobs.start("Looking for gaps", lambda watch: _found(workbench, document, watch), done)
+        self._looking.start("Looking for gaps", lambda watch: _found(workbench, document, watch), done)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Look for what changed while nobody looked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
@@ -12,7 +12,9 @@ from metl_gui.core.draft import Edit
 from metl_gui.errors import EditError, MetlError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.workbench.effects import BlockOutcome, EditOutcome, preview
@@ -35,8 +37,7 @@ class PreviewPane(QWidget):
 
     def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._jobs = jobs
-        self._wanted = 0
+        self._judging = NewestJob(jobs)
         self._make: Callable[[], tuple[Document, Edit]] | None = None
         self.model: LineModel[BlockOutcome] = LineModel(self)
         self.view = line_view(self.model, "Blocks that change")
@@ -44,10 +45,7 @@ class PreviewPane(QWidget):
         self.heading.setProperty("kind", "heading")
         self.words = plain_label(kind="dim")
         self.words.setWordWrap(True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
-        self._timer.timeout.connect(self.work_out)
+        self._timer = pause(self, _DELAY_MS, self.work_out)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 6, 0, 0)
         layout.setSpacing(4)
@@ -61,7 +59,7 @@ class PreviewPane(QWidget):
         Args:
             make: gives the document and the edit, or raises why there is none; ``None`` for nothing to tell.
         """
-        self._wanted += 1
+        self._judging.cancel()
         self._make = make
         if make is None:
             self._timer.stop()
@@ -80,13 +78,7 @@ class PreviewPane(QWidget):
         except EditError as error:
             self._refuse(error)
             return
-        wanted = self._wanted
-
-        def done(outcome: Outcome[EditOutcome]) -> None:
-            if wanted == self._wanted:
-                self._told(outcome)
-
-        self._jobs.start("Looking which blocks change", lambda _watch: preview(document, edit), done)
+        self._judging.start("Looking which blocks change", lambda _watch: preview(document, edit), self._told)
 
     def _told(self, outcome: Outcome[EditOutcome]) -> None:
         if outcome.value is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label
 
 _DELAY_MS = 60
@@ -36,9 +37,7 @@ class AnswerBar(QWidget):
         self.pin.setCheckable(True)
         self.pin.setToolTip("Keep these answers when something else is selected")
         self.pin.setAccessibleName(f"Pin {what}")
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
+        self._timer = pause(self, _DELAY_MS, self._tell)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -46,7 +45,6 @@ class AnswerBar(QWidget):
         row.addWidget(self.note)
         row.addStretch(1)
         row.addWidget(self.pin)
-        self._timer.timeout.connect(self._tell)
         self.box.textChanged.connect(self._wait)
         self.pin.toggled.connect(self._toggled)
 

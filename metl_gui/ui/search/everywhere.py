@@ -12,6 +12,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, parse
 from metl_gui.ui import theme as themes
 from metl_gui.ui.palette.entries import entries_of
+from metl_gui.ui.pause import pause
 from metl_gui.ui.search.hit_list import ROW_PX, HitDelegate, HitModel
 from metl_gui.ui.search.hits import Grounds, Hit, hits
 from metl_gui.ui.selection import Selected, still_there
@@ -45,16 +46,13 @@ class Everywhere(QFrame):
         self.note = QLabel("Nothing has these words.")
         self.note.setProperty("kind", "dim")
         self.note.setContentsMargins(12, 6, 12, 6)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
+        self._timer = pause(self, _DELAY_MS, self._find)
         self._build()
         self.hide()
         box.installEventFilter(self)
         window.installEventFilter(self)
         box.textEdited.connect(self._wait)
         box.textChanged.connect(self._cleared)
-        self._timer.timeout.connect(self._find)
         self.view.clicked.connect(self._clicked)
         window.project.opened.connect(self._forget)
         window.project.changed.connect(self._forget)

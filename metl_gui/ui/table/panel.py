@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
@@ -16,7 +16,9 @@ from metl_gui.core.mapping_rows import Column, MappingRows, Rows
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.ui.settings import ViewSettings
@@ -71,9 +73,8 @@ class MappingPanel(Surface):
         self._project = project
         self._selection = selection
         self._jobs = jobs
-        self._job: Job | None = None
+        self._sorting = NewestJob(jobs)
         self._known: MappingRows | None = None
-        self._asked = object()
         self._query = Query()
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)
         self._is_stale = True
@@ -83,10 +84,7 @@ class MappingPanel(Surface):
         self.model = MappingModel(self)
         self.view = MappingView(self.model)
         self._build()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_FILTER_DELAY_MS)
-        self._timer.timeout.connect(self._filter)
+        self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
         self.box.textChanged.connect(self._wait_for_letters)
         self.view.selectionModel().currentRowChanged.connect(self._chosen)
         self.view.clicked.connect(self._chosen)
@@ -254,24 +252,19 @@ class MappingPanel(Surface):
         document = self._project.value
         mapping = self._mapping()
         query, order = self._query, self._order
-        mine = self._asked = object()
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._sorting.cancel()
         if document.matrix.ones <= AT_ONCE:
             self._show(mapping, _arranged(mapping, query, order, UNWATCHED))
             return
         self.note.setText("Sorting…")
 
         def done(outcome: Outcome[Rows]) -> None:
-            if mine is not self._asked:
-                return
             if outcome.value is not None:
                 self._show(mapping, outcome.value)
             elif outcome.error is not None:
                 self.note.setText(str(outcome.error))
 
-        self._job = self._jobs.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
+        self._sorting.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
 
     def _mapping(self) -> MappingRows:
         """Return the rows of the document, with what was worked out for them as long as it is the same."""
@@ -281,7 +274,6 @@ class MappingPanel(Surface):
         return known
 
     def _show(self, mapping: MappingRows, rows: Rows) -> None:
-        self._job = None
         header = self.view.horizontalHeader()
         direction = Qt.SortOrder.DescendingOrder if self._order[1] else Qt.SortOrder.AscendingOrder
         header.setSortIndicator(COLUMNS.index(self._order[0]), direction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QTimer, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.block_lists import Note
@@ -12,6 +12,7 @@ from metl_gui.core.query import Kind, Query, parse
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import NOTHING, PlaceNotes
+from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
@@ -78,12 +79,9 @@ class TreePanel(Surface):
         self.view.rows.note_of = self._note_of
         self.strip = Strip("Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION)
         self.strip.hide()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_FILTER_DELAY_MS)
+        self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
         self._lay_out()
         self._let_grow()
-        self._timer.timeout.connect(self._filter)
         self.model.ask_comments_of(project.comments)
         self.model.filled.connect(self._filled)
         self.model.followed.connect(self._followed)

@@ -21,7 +21,10 @@ from metl_gui.workbench.session import Workbench
 from tests.helpers.real_project import build_real_project
 from tests.helpers.shared import shared
 from tests.qt.conftest import activate, end
-from tests.qt.user import CDM, EXTRACTION, Keyboard, Mouse, User, words_in
+from tests.qt.keyboard_user import Keyboard
+from tests.qt.mouse_user import Mouse
+from tests.qt.screen import words_in
+from tests.qt.user import CDM, EXTRACTION, User
 
 PERSON = ("customers", "person")
 Sit = Callable[[Path | None], User]
@@ -378,3 +381,20 @@ def test_a_field_is_commented_on_and_masked_and_all_of_it_is_there_again_in_the_
     assert "mask" in user.undo_words.lower()
     user.undo()
     assert user.undo_words == "Nothing to undo"
+
+
+# and all panels
+
+
+def test_every_panel_opens_and_closes_from_the_view_menu(user: User) -> None:
+    closed = ["Mapping list", "Reverse search", "Forward search", "Version progression", "Gaps", "Comments"]
+    for panel in (*closed, "Suggestions"):
+        assert not user.docked(panel)
+        user.do("View", "Panels", panel)
+        assert user.docked(panel)
+        user.do("View", "Panels", panel)
+        assert not user.docked(panel)
+    for panel in ("Extraction", "Canonical model", "Block"):
+        assert user.docked(panel)
+        user.do("View", "Panels", panel)
+        assert not user.docked(panel)

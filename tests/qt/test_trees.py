@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -25,6 +27,7 @@ from metl_gui.ui.trees.facts import RowFacts
 from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
 from metl_gui.ui.trees.node_ids import ROOT
 from metl_gui.ui.window import Window
+from metl_gui.workbench.session import Workbench
 from tests.qt.random_documents import some_document
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -285,3 +288,30 @@ def test_a_filter_leaves_the_selection_as_it_is(window: Window) -> None:
     window.map.sources.filter_now("no such attribute anywhere")
     assert window.map.sources.model.rowCount() == 0
     assert window.selection.current == chosen
+
+
+def test_another_project_begins_unfiltered_and_the_first_one_keeps_its_filter(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    panel, first = window.map.sources, window.project.workbench
+    assert first is not None
+    path = first.path
+    panel.filter_now("in:person")
+    QTest.mouseClick(panel.funnel, Qt.MouseButton.LeftButton)
+    content = window.map.matrix.content
+    assert content is not None
+    assert content.columns.is_partial
+    other = Workbench.create(tmp_path / "other.metl")
+    other.do(
+        AddVersion(Side.EXTRACTION, VersionDeclaration("shop.orders", (AttributeDeclaration("id", "string"),), "1"))
+    )
+    window.show_project(other)
+    assert panel.box.text() == ""
+    assert not panel.funnel.isChecked()
+    assert "orders" in rows(panel.model)
+    window.show_project(Workbench.open(path))
+    assert panel.box.text() == "in:person"
+    qtbot.waitUntil(lambda: panel.model.shown_count[0] == 1)
+    content = window.map.matrix.content
+    assert content is not None
+    assert not content.columns.is_partial

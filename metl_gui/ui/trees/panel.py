@@ -148,7 +148,18 @@ class TreePanel(Surface):
         self._timer.start()
 
     def _opened(self, _workbench: object) -> None:
+        self._begin_anew()
         self.model.show_document(self._project.value)
+
+    def _begin_anew(self) -> None:
+        """Filter nothing: what was asked of one project means nothing in another, whose matrix begins whole too."""
+        self.box.clear()
+        self._timer.stop()
+        self._query, self._narrowed = Query(), None
+        was_told = self.funnel.blockSignals(True)
+        self.funnel.setChecked(False)
+        self.funnel.blockSignals(was_told)
+        self.model.filter(self._query)
 
     def _changed(self, changed: Changed) -> None:
         self._is_following = True  # a row that goes hands its place on, which is nobody's choice

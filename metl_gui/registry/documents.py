@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from metl_gui.errors import SchemaError
-from metl_gui.registry.yaml_values import build_yaml
 
 MAX_BYTES = 16 * 2**20
 MAX_NESTING = 256
@@ -93,6 +92,8 @@ def parse_yaml(text: str) -> Any:
     Raises:
         SchemaError: it is not one valid document or goes beyond the limits.
     """
+    from metl_gui.registry.yaml_values import build_yaml  # few projects hold YAML, and every window waits for imports
+
     return build_yaml(text, MAX_NESTING)
 
 

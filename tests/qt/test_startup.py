@@ -1,0 +1,17 @@
+"""What the window needs before it can be shown: libraries that only some work asks for are loaded with that work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_LATER = ("scipy", "pandas", "pyarrow", "rapidfuzz", "sqlite_utils", "yaml", "pyqtgraph", "pyspark", "PySide6.QtSvg")
+
+
+def test_the_window_is_loaded_without_the_libraries_of_work_that_comes_later() -> None:
+    script = (
+        "import sys, metl_gui.ui.main, metl_gui.ui.window, metl_gui.ui.dressing\n"
+        f"print([name for name in {_LATER!r} if name in sys.modules], 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] True"

@@ -74,8 +74,10 @@ class Projects(QObject):
         window = self._window
 
         def run(workbench: Workbench | None) -> None:
+            if workbench is None:
+                return
             window.project.opened.disconnect(run)
-            if workbench is not None:
+            if workbench.path.resolve() == path.resolve():  # another one, where this one could not be opened
                 window.run_page.setup.source.setText(source)
                 window.actions_table["run"].trigger()
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.nodes import Side
+from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.settings import ViewSettings, stored_settings
@@ -275,3 +276,17 @@ def test_only_a_number_of_visits_is_kept(tmp_path: Path) -> None:
     assert settings.visit("p59") == {"page": 1}
     assert settings.visit("p0") == {}
     assert len([key for key in store.allKeys() if key.startswith("visits/")]) == 40
+
+
+def test_a_test_run_of_a_project_that_cannot_be_opened_is_not_made_of_the_next_one(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, runs = make_window(), list[str]()
+    monkeypatch.setattr(asking, "tell", lambda *_what: None)
+    monkeypatch.setattr(window, "run", lambda: runs.append(window.run_page.setup.source.text()))
+    window.projects.open_path(tmp_path / "gone.metl", "messages")
+    window.show_project(Workbench.open(sample.project))
+    assert runs == []
+    window.projects.close()
+    window.projects.open_path(sample.project, "messages")
+    assert runs == ["messages"]

@@ -94,9 +94,11 @@ class Jobs(QObject):
 
     Signals:
         changed: the running ``Job`` to show, or ``None``.
+        broke: the ``BugError`` of a job that failed in a way nobody foresaw, whoever hears its outcome.
     """
 
     changed = Signal(object)
+    broke = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -150,7 +152,10 @@ class Jobs(QObject):
         if thread is not None:
             thread.join()
         self.changed.emit(self.running[0] if self._running else None)
-        self._done.pop(job)(outcome)
+        done = self._done.pop(job)
+        if isinstance(outcome.error, BugError) and done is not _nobody:
+            self.broke.emit(outcome.error)
+        done(outcome)
         job.deleteLater()
 
 

@@ -207,6 +207,7 @@ class Window(QMainWindow):
         self.jobs.changed.connect(self.status.show_job)
         self.project.opened.connect(self._opened)
         self.project.changed.connect(self._changed)
+        self.jobs.broke.connect(self._tell_failed)
         self.project.refused.connect(self._refused)
         self.selection.changed.connect(self._selected)
         self.stack.currentChanged.connect(self.actions_table.refresh)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from metl_gui.errors import BugError, EditError
 from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
 from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.window import Window
 from metl_gui.workbench.progress import Progress, Watch
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -138,3 +139,14 @@ def test_a_question_can_be_asked_from_the_answer_before() -> None:
 
     newest.start("first", lambda _watch: 1, again)
     assert answers == [1, 2, 3]
+
+
+def test_a_job_that_broke_is_told_even_where_nobody_looks_at_its_outcome(window: Window) -> None:
+    def task(_watch: Watch) -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    def look_at_nothing(_outcome: Outcome[None]) -> None:
+        pass
+
+    window.jobs.start("breaks", task, look_at_nothing)
+    assert "a bug of ours" in window.notice.words.text()

@@ -1,7 +1,9 @@
 """Where ``source path -> target path`` leads, and how it may go on while somebody types it.
 
 A path is a schema or entity name, then ``@`` and a version label if one is meant, then a dot and an attribute's dotted
-path. Without a version the newest one that has the attribute is meant.
+path. Without a version the newest one that has the attribute is meant. Of a name its end is enough, as trees show it
+below its group, where only one schema or entity ends so; version and attribute may stand behind spaces too, as the
+window writes them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from metl_gui.workbench.addresses import find_place
 
 ARROW = " -> "
 _ARROWS = re.compile(r"\s*(?:->|→)\s*")
+_SPOKEN = re.compile(r"(\S+) +(\S+)(?: +(.+))?")
+"""A node as the window writes it: name, version, attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,18 @@ class Completions:
         return self._names[side]
 
     def _named_so_far(self, side: Side, word: str) -> tuple[Schema, str] | None:
-        """Return the schema whose whole name was typed with a dot behind it, and what follows."""
-        for at in range(len(word) - 1, 0, -1):
-            if word[at] == ".":
-                schema = self._document.tree(side).named(word[:at])
-                if schema is not None:
-                    return schema, word[at + 1 :]
+        """Return the schema whose name, or the end of it, was typed with a dot behind it, and what follows."""
+        dots = [at for at in range(len(word) - 1, 0, -1) if word[at] == "."]
+        tree = self._document.tree(side)
+        for at in dots:
+            schema = tree.named(word[:at])
+            if schema is not None:
+                return schema, word[at + 1 :]
+        for at in dots:
+            name = _only_one_ending(self._of_side(side), word[:at])
+            schema = tree.named(name) if name is not None else None
+            if schema is not None:
+                return schema, word[at + 1 :]
         return None
 
     def _paths(self, side: Side, schema: Schema) -> list[tuple[str, str]]:
@@ -117,7 +127,34 @@ def _parted(text: str) -> tuple[str, str, str]:
     return text[: found.start()].strip(), ARROW, text[found.end() :].strip()
 
 
+def _only_one_ending(names: Iterable[tuple[str, str]], end: str) -> str | None:
+    """Return the name that ends with whole parts of another one, ``None`` where several do."""
+    wanted = end.lower()
+    found = [name for lower, name in names if lower.endswith(wanted) and lower[: -len(wanted)].endswith((".", "/"))]
+    return found[0] if wanted and len(found) == 1 else None
+
+
 def _find(document: Document, side: Side, text: str) -> End:
+    """Find what a text names or, where nothing is called so, what the end of a name stands for.
+
+    Raises:
+        EditError: the name is not known; with near names.
+    """
+    try:
+        return _find_named(document, side, text)
+    except EditError:
+        spoken = _SPOKEN.fullmatch(text)
+        if spoken is not None:
+            return _find(document, side, f"{spoken[1]}@{spoken[2]}{'.' if spoken[3] else ''}{spoken[3] or ''}")
+        names = [(schema.name.lower(), schema.name) for schema in document.tree(side).schemas()]
+        for at in [len(text), *(at for at in range(len(text) - 1, 0, -1) if text[at] in ".@")]:
+            name = _only_one_ending(names, text[:at])
+            if name is not None:
+                return _find_named(document, side, name + text[at:])
+        raise
+
+
+def _find_named(document: Document, side: Side, text: str) -> End:
     for at, letter in enumerate(text):
         schema = document.tree(side).named(text[:at]) if letter == "@" else None
         if schema is not None:

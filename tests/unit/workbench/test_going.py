@@ -64,3 +64,23 @@ def test_completions_are_names_then_fields_then_the_other_side(world: World) -> 
     }
     assert completions.of("db.orders.id -> pay") == ["db.orders.id -> pay.payment"]
     assert completions.of("db.orders.id -> pay.payment.p") == ["db.orders.id -> pay.payment.payer.id"]
+
+
+def test_the_end_of_a_name_is_enough_where_one_schema_alone_ends_so(world: World) -> None:
+    world.schema("db.old.lines", "1", "id")
+    source, target = find_ends(world.document, "orders.total -> payment.payer.id")
+    assert source == end(world, Side.EXTRACTION, "db.orders", "1", "total")
+    assert target == end(world, Side.CDM, "pay.payment", "1.0", "payer.id")
+    assert find_ends(world.document, "orders@1.0.sum")[0] == end(world, Side.EXTRACTION, "db.orders", "1.0", "sum")
+    for unknown in ("lines.id", "rders.total", "zzz"):
+        with pytest.raises(EditError):
+            find_ends(world.document, f"{unknown} -> pay.payment")
+    assert set(Completions(world.document).of("orders.su")) == {"db.orders.sum"}
+
+
+def test_a_node_is_found_as_the_window_writes_it(world: World) -> None:
+    source, target = find_ends(world.document, "db.orders 1.0 sum → pay.payment 1.0 payer.id")
+    assert source == end(world, Side.EXTRACTION, "db.orders", "1.0", "sum")
+    assert target == end(world, Side.CDM, "pay.payment", "1.0", "payer.id")
+    version = world.version(Side.EXTRACTION, "db.orders", "1")
+    assert find_ends(world.document, "db.orders 1")[0] == End(version.schema_id, version.id)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from tests.qt.screen import are_one_choice, child, plain, text_of
-from tests.qt.user import MOST_KEYS, User
+from tests.qt.user import CDM, EXTRACTION, MOST_KEYS, User
 
 
 class Keyboard(User):
@@ -44,6 +44,12 @@ class Keyboard(User):
         """Go to the button and press Space."""
         self.enter(name)
         self.key("Space")
+
+    def map_field(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
+        """Choose both and press the key for it."""
+        self.choose(EXTRACTION, source)
+        self.choose(CDM, target)
+        self.key("Ctrl+M")
 
     def connect(self, source: str, target: str) -> None:
         """Begin a line by Enter, go to its other end and press Enter again."""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from tests.qt.screen import child, name_of, plain, spot_in, text_of
-from tests.qt.user import MOST_KEYS, User
+from tests.qt.user import CDM, EXTRACTION, MOST_KEYS, User
 
 _STEP_PX = 9
 _LEFT = Qt.MouseButton.LeftButton
@@ -53,6 +53,12 @@ class Mouse(User):
     def press(self, name: str) -> None:
         """Click on the button."""
         self.click(self.find(name, QWidget))
+
+    def map_field(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
+        """Click on both and take it from the menu: without a screen Qt makes no drag between widgets."""
+        self.choose(EXTRACTION, source)
+        self.choose(CDM, target)
+        self.do("Mapping", "Map what is chosen")
 
     def connect(self, source: str, target: str) -> None:
         """Drag a line from row to row."""

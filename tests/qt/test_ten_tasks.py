@@ -302,9 +302,7 @@ def test_a_new_version_of_an_entity_gets_one_more_attribute_which_is_mapped(user
     assert {a.path for a in after.attributes} - {a.path for a in before.attributes} == {"postal_address"}
     assert after.label != before.label
     assert "new version" in user.undo_words.lower()
-    user.choose(EXTRACTION, (*PERSON, "7", "address_lines"))
-    user.choose(CDM, ("customer", "postal_address"))
-    user.do("Mapping", "Map what is chosen")
+    user.map_field((*PERSON, "7", "address_lines"), ("customer", "postal_address"))
     assert user.undo_words == "Undo map address_lines to postal_address"
     now = pairs(kept(user), "fx.customers.person", "customer")
     assert now == {**mapped, "postal_address": "address_lines"}

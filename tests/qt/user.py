@@ -150,6 +150,10 @@ class User(ABC):
         self.key(key)
 
     @abstractmethod
+    def map_field(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
+        """Map a field of the extraction tree to one of the canonical model tree, by the ways to both."""
+
+    @abstractmethod
     def connect(self, source: str, target: str) -> None:
         """Map a field to another one in the block editor."""
 

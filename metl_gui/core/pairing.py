@@ -144,6 +144,8 @@ def _equal(
     sources: Sequence[Attribute], targets: Sequence[Attribute], name: Callable[[Attribute], str]
 ) -> list[tuple[Attribute, Attribute]]:
     """Pair those whose names are equal and stand once on each side."""
+    if not sources or not targets:
+        return []
     left, right = _once(sources, name), _once(targets, name)
     return [(source, right[key]) for key, source in left.items() if key and key in right]
 

@@ -57,10 +57,17 @@ class SetElements:
         kept = [e for e in before.elements if e not in zeros]
         after = tuple(sorted({*kept, *self.ones}))
         _refuse_conflicts(draft, self.key, after)
-        mapped = self._mapped_lineages(draft)
+        mapped = self._mapped_lineages(draft) if before.losses else {}
         losses = tuple(replace(x, answer="mapped") if x.is_open and x.q_lineage in mapped else x for x in before.losses)
-        block = replace(before, elements=after, losses=losses, comment=self.comment or before.comment)
-        store_block(draft, _confirmed(draft, block, self.status))
+        block = replace(
+            before,
+            elements=after,
+            losses=losses,
+            comment=self.comment or before.comment,
+            who=draft.stamp.who,
+            when_ms=draft.stamp.when_ms,
+        )
+        store_block(draft, _confirmed(block.settled(), self.status))
         self._settle_later(draft, before, mapped)
 
     def _mapped_lineages(self, draft: Draft) -> dict[int, int]:
@@ -94,10 +101,10 @@ def store_block(draft: Draft, block: Block) -> None:
         draft.put_block(block)
 
 
-def _confirmed(draft: Draft, block: Block, status: Status) -> Block:
+def _confirmed(block: Block, status: Status) -> Block:
     """Give a block the status that a person's edit gives it, as far as it waits for nothing."""
-    stamped = replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms).settled()
-    return stamped if stamped.status is Status.NEEDS_REVIEW else replace(stamped, status=status, retired=())
+    is_so = block.status is status and not block.retired
+    return block if is_so or block.status is Status.NEEDS_REVIEW else replace(block, status=status, retired=())
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

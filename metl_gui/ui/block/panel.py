@@ -215,7 +215,9 @@ class BlockPanel(Surface):
         """Return the elements, then the suggestions: those of the matrix, and new names of what is lost."""
         document, key = self._project.value, lists.key
         comments = self._project.comments()
-        links = {e: Link(e, said="\n".join(c.text for c in comments.of_element(key, e))) for e in lists.elements}
+        links = {e: Link(e) for e in lists.elements}
+        for e in links if len(comments) else ():
+            links[e] = Link(e, said="\n".join(c.text for c in comments.of_element(key, e)))
         for ghost in self._ghosts:
             if ghost.key == key:
                 links.setdefault(

@@ -108,6 +108,16 @@ class ViewSettings:
     def last_open(self, path: Path | None) -> None:
         self._store.setValue("last_open", str(path) if path is not None else "")
 
+    @property
+    def folded(self) -> list[Any]:
+        """Whether each tree of the Map page is folded, and how wide it is when it is not."""
+        found = self._mapping("folded").get("trees", [])
+        return found if isinstance(found, list) else []
+
+    @folded.setter
+    def folded(self, trees: list[list[int]]) -> None:
+        self._store.setValue("folded", json.dumps({"trees": trees}))
+
     def visit(self, project_id: str) -> dict[str, Any]:
         """Return how a project was looked at last, empty when it never was."""
         return self._mapping(f"visits/{project_id}")

@@ -138,6 +138,8 @@ class Window(QMainWindow):
         self.settings.save_layout("window", self.saveGeometry())
         for page in self._laid_out:
             self.settings.save_layout(page.objectName(), self.floating.state_of(page))
+        if self.map in self._laid_out:
+            self.settings.folded = self.map.folding.kept()
         self.projects.stop()
         self.upkeep.stop()
         self.spark.shut_down()
@@ -205,9 +207,9 @@ class Window(QMainWindow):
         self.spark.said.connect(self.head.show_spark)
         self.spark.busy.connect(self._show_busy)
         self.jobs.changed.connect(self.status.show_job)
+        self.jobs.broke.connect(self._tell_failed)
         self.project.opened.connect(self._opened)
         self.project.changed.connect(self._changed)
-        self.jobs.broke.connect(self._tell_failed)
         self.project.refused.connect(self._refused)
         self.selection.changed.connect(self._selected)
         self.stack.currentChanged.connect(self.actions_table.refresh)
@@ -247,6 +249,8 @@ class Window(QMainWindow):
         state = self.settings.layout(page.objectName())
         if state is not None:
             page.restoreState(state)
+        if page is self.map:
+            self.map.folding.restore(self.settings.folded)
 
     # following the project
 

@@ -17,7 +17,7 @@ from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.chosen_nodes import blocks_of
 from metl_gui.ui.map.mapper import Said, work_out
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.chosen import Elements, box_of, elements_in, nodes_in
+from metl_gui.ui.matrix.chosen import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.selection import Selection
 from metl_gui.workbench.pasting import Paste, plan_paste, snippet
@@ -83,7 +83,8 @@ class Clipboard(QObject):
     def _chosen_blocks(self) -> tuple[BlockKey, ...]:
         """Return the blocks of the chosen nodes, or those that the chosen rectangle touches."""
         selected, shown = self._selection.current, self._planes.shown
-        box = box_of(shown, selected.cells) if selected.cells is not None and shown is not None else None
+        whole = self._planes.whole
+        box = box_shown(shown, whole, selected.cells) if selected.cells is not None and shown is not None else None
         if shown is None or box is None:
             return blocks_of(self._project.value, selected)
         sources, targets = nodes_in(shown, Side.EXTRACTION, box), nodes_in(shown, Side.CDM, box)
@@ -92,7 +93,7 @@ class Clipboard(QObject):
     def _chosen(self) -> tuple[Elements, BlockKey | None]:
         selected, shown = self._selection.current, self._planes.shown
         if selected.cells is not None and shown is not None:
-            box = box_of(shown, selected.cells)
+            box = box_shown(shown, self._planes.whole, selected.cells)
             return (elements_in(shown, box) if box is not None else {}), None
         keys = blocks_of(self._project.value, selected)
         key = selected.block or (keys[0] if len(keys) == 1 else None)

@@ -13,6 +13,7 @@ from metl_gui.ui.trees.panel import TreePanel
 
 NARROW_PX = 1100
 _LEAST_PX = 150
+_MOST_PX = 4_000
 
 
 class Folding(QObject):
@@ -55,6 +56,26 @@ class Folding(QObject):
     def is_folded(self, at: int) -> bool:
         """Whether a tree is a strip now."""
         return self._trees[at][1].is_folded
+
+    def kept(self) -> list[list[int]]:
+        """Say for the next session of each tree whether a person folded it, and how wide it is unfolded."""
+        return [
+            [int(panel.is_folded and not by_itself), width if panel.is_folded else dock.width()]
+            for (dock, panel), by_itself, width in zip(self._trees, self._by_itself, self._widths, strict=True)
+        ]
+
+    def restore(self, kept: Sequence[object]) -> None:
+        """Fold what was folded at the end of another session; what is no answer of ``kept`` is passed over."""
+        for at, each in enumerate(kept[: len(self._trees)]):
+            if not isinstance(each, list) or [type(part) for part in each] != [int, int]:
+                continue
+            is_folded, width = each
+            dock, panel = self._trees[at]
+            if is_folded and not panel.is_folded:
+                self._fold(at, True)
+            self._widths[at] = min(max(width, _LEAST_PX), _MOST_PX)
+            if not panel.is_folded:  # its dock may have been a strip for want of room
+                self._page.resizeDocks([dock], [self._widths[at]], Qt.Orientation.Horizontal)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fold where the page becomes narrow, and unfold what was folded so when there is room again."""

@@ -25,7 +25,7 @@ from metl_gui.ui.dragging import Dragged
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.chosen import box_of, elements_in, nodes_in, shown_of
+from metl_gui.ui.matrix.chosen import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words, path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selection
@@ -222,7 +222,8 @@ class Mapper(QObject):
         """Return what is chosen on both sides: nodes, or those that a rectangle implies, as far as they are shown."""
         document, selected = self._project.value, self._selection.current
         shown = self._planes.shown
-        box = box_of(shown, selected.cells) if selected.cells is not None and shown is not None else None
+        whole = self._planes.whole
+        box = box_shown(shown, whole, selected.cells) if selected.cells is not None and shown is not None else None
         if shown is not None and box is not None:
             return nodes_in(shown, Side.EXTRACTION, box), nodes_in(shown, Side.CDM, box)
         return (

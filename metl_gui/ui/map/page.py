@@ -196,7 +196,7 @@ class MapPage(QMainWindow):
             self._selection.choose(replace(selected, cells=None))  # other cells stand between its corners now
         self._order = order
         if self.planes.shown is not None:
-            self.matrix.show_content(self.planes.shown)
+            self.matrix.show_content(self.planes.shown, self.planes.whole)
 
     # following the selection
 
@@ -240,7 +240,13 @@ class MapPage(QMainWindow):
         content = self.matrix.content
         if content is None:
             return ""
-        return words.tip(content, selected, self.matrix.sight.ghosts, lambda side, place: self._notes[side].of(place))
+        return words.tip(
+            content,
+            selected,
+            self.matrix.sight.ghosts,
+            lambda side, place: self._notes[side].of(place),
+            self._project.comments(),
+        )
 
     def _with_partner(self, selected: Selected) -> Selected:
         """Add the other side's version of the first block that a node has, where none is chosen."""

@@ -7,6 +7,7 @@ from html import escape
 
 from metl_gui.core.block_lists import Note
 from metl_gui.core.blocks import Block, Status
+from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.ui.matrix.axis import Level
@@ -37,7 +38,13 @@ def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> s
     return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
 
 
-def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...], notes: Callable[[Side, Place], Note]) -> str:
+def tip(
+    content: Content,
+    selected: Selected,
+    ghosts: tuple[Ghost, ...],
+    notes: Callable[[Side, Place], Note],
+    comments: Comments,
+) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
     Args:
@@ -45,6 +52,7 @@ def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...], notes: 
         selected: what lies under the pointer.
         ghosts: the suggestions that are shown.
         notes: what people said of a node.
+        comments: what they said of elements.
     """
     document = content.document
     parts = [
@@ -58,6 +66,8 @@ def tip(content: Content, selected: Selected, ghosts: tuple[Ghost, ...], notes: 
         ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
         state = _state(block, selected, ghost)
         parts.append(escape(f"{state}: {ghost.reason}" if ghost is not None else state))
+        said = comments.of_element(key, element) if key is not None else ()
+        parts += [f"“{escape(comment.text)}”" for comment in said]
     elif selected.source is not None and selected.target is not None:
         parts.append(escape(", ".join(_numbers(_tile(content, selected)))))
     if block is not None and block.comment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.pairing import Chosen
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of
-from metl_gui.ui.matrix.hits import position_range
+from metl_gui.ui.matrix.hits import position_of, position_range
 from metl_gui.ui.selection import CellRange, Place
 
 Box: TypeAlias = tuple[int, int, int, int]
@@ -28,6 +29,27 @@ def box_of(content: Content, cells: CellRange) -> Box | None:
             return None
         found.append((min(first.start, last.start), max(first.start, last.start)))
     return found[0][0], found[1][0], found[0][1], found[1][1]
+
+
+def box_shown(shown: Content, whole: Content | None, cells: CellRange) -> Box | None:
+    """Return the part of a rectangle that is shown, as attribute positions; ``None`` where nothing of it is.
+
+    Args:
+        shown: what is shown, in the order of the whole.
+        whole: the plane with nothing hidden, which knows where hidden corners lie.
+        cells: the rectangle.
+    """
+    corners = [position_of(axis_of(shown, side), end) for side in Side for end in cells.ends(side)]
+    if None not in corners or whole is None or whole is shown:
+        return box_of(shown, cells)
+    parts = []
+    for side in (Side.EXTRACTION, Side.CDM):
+        extent = extent_of(whole, cells, side)
+        part = _part_shown(axis_of(shown, side), axis_of(whole, side), extent) if extent is not None else range(0)
+        if not part:
+            return None
+        parts.append(part)
+    return parts[0].start, parts[1].start, parts[0].stop - 1, parts[1].stop - 1
 
 
 def extent_of(content: Content, cells: CellRange, side: Side) -> range | None:
@@ -100,6 +122,17 @@ def shown_of(content: Content, elements: Mapping[BlockKey, tuple[Element, ...]])
         if kept:
             found[key] = kept
     return found
+
+
+def _part_shown(shown: Axis, whole: Axis, extent: range) -> range:
+    """Return the positions of an axis that lie between two positions of the whole one; both have the same order."""
+
+    def place(position: int) -> int:
+        version = shown.version_id(shown.version_at(position))
+        return whole.position_of(version, shown.attribute_id(position)) or 0
+
+    positions = range(len(shown.runs))
+    return range(*(bisect_left(positions, end, key=place) for end in (extent.start, extent.stop)))
 
 
 def _ids_on(axis: Axis, version_id: int) -> frozenset[int]:

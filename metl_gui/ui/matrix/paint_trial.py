@@ -13,7 +13,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.contrast import faded
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.chosen import box_of
+from metl_gui.ui.matrix.chosen import Box
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.overlay import span_of
 from metl_gui.ui.matrix.trial import Trial
@@ -54,9 +54,9 @@ def paint_trial(painter: QPainter, content: Content, camera: Camera, trial: Tria
 
 
 def paint_chosen(
-    painter: QPainter, content: Content, camera: Camera, selected: Selected, size: QRectF, theme: Theme
+    painter: QPainter, content: Content, camera: Camera, selected: Selected, box: Box | None, size: QRectF, theme: Theme
 ) -> None:
-    """Paint the chosen rectangle, and the bands of nodes that are chosen beside the current ones."""
+    """Paint the chosen rectangle as far as it is shown, and bands of nodes chosen beside the current ones."""
     for side, current in ((Side.EXTRACTION, selected.source), (Side.CDM, selected.target)):
         axis = axis_of(content, side)
         others = [place for place in selected.all_on(side) if place != current]
@@ -64,7 +64,6 @@ def paint_chosen(
             span = span_of(axis, place)
             if span is not None:
                 painter.fillRect(_band(content, camera, side, span, size), faded(theme.accent, 0.10))
-    box = box_of(content, selected.cells) if selected.cells is not None else None
     if box is not None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         _outline(painter, _box(content, camera, box), theme, is_live=False)

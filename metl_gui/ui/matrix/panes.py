@@ -12,6 +12,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, Frame, level_at
+from metl_gui.ui.matrix.chosen import Box, box_shown
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.headers import Strip, left_px, paint_left, paint_top, top_px
@@ -37,12 +38,24 @@ class Sight:
     """What the panes paint; the view changes it and asks for paint."""
 
     content: Content | None = None
+    whole: Content | None = None
     camera: Camera = field(default_factory=Camera)
     selected: Selected = field(default_factory=Selected)
     pointer: Pointer = field(default_factory=Pointer)
     ghosts: tuple[Ghost, ...] = ()
     commented: tuple[Commented, ...] = ()
     trial: Trial | None = None
+    _known_box: tuple[object, object, object, Box | None] = (None, None, None, None)
+
+    @property
+    def chosen_box(self) -> Box | None:
+        """The chosen rectangle as far as it is shown; looked for once, while nothing of it changes."""
+        content, whole, cells = self.content, self.whole, self.selected.cells
+        known = self._known_box
+        if known[0] is not content or known[1] is not whole or known[2] is not cells:
+            box = box_shown(content, whole, cells) if content is not None and cells is not None else None
+            self._known_box = known = content, whole, cells, box
+        return known[3]
 
     @property
     def snapped(self) -> Camera:
@@ -146,7 +159,9 @@ class Panes:
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
             paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
             paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())
-            paint_chosen(painter, sight.content, sight.snapped, sight.selected, size, themes.current())
+            paint_chosen(
+                painter, sight.content, sight.snapped, sight.selected, sight.chosen_box, size, themes.current()
+            )
             if sight.trial is not None:
                 paint_trial(painter, sight.content, sight.snapped, sight.trial, size, themes.current())
 

@@ -139,14 +139,19 @@ class MatrixView(QGraphicsView):
         """The plane's extent and the viewport's."""
         return self.panes.frame
 
-    def show_content(self, content: Content) -> None:
-        """Show another content at the same place; the first one is fitted."""
+    def show_content(self, content: Content, whole: Content | None = None) -> None:
+        """Show another content at the same place; the first one is fitted.
+
+        Args:
+            content: what is shown.
+            whole: the same with nothing hidden, where anything is.
+        """
         here, before = self.place(), self.sight.content
         if before is None or before.columns is not content.columns or before.rows is not content.rows:
             self.hand.abandon()  # what it began with may lie elsewhere now, or nowhere
         if not self.hand.is_busy:
             self.sight.trial = None
-        self.sight.content = content
+        self.sight.content, self.sight.whole = content, whole
         self.sight.pointer = Pointer()
         self.tiles.show(content)
         if self._is_placed and here is not None:
@@ -159,7 +164,7 @@ class MatrixView(QGraphicsView):
         self.trail.forget()
         self._wished = None
         self._is_placed = False
-        self.sight.content = None
+        self.sight.content = self.sight.whole = None
 
     def show_selected(self, selected: Selected, bring_into_sight: bool = False) -> None:
         """Show the selection and, when asked, move as little as needed to see it."""

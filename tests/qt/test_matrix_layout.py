@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from metl_gui.core.blocks import Element, Status
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.ui.matrix.axis import Level, columns_of, rows_of
+from metl_gui.ui.matrix.axes import columns_of, rows_of
+from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.block_index import BlockTile
 from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
 from metl_gui.ui.matrix.content import Content, content_after, content_of

@@ -14,7 +14,8 @@ from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.filter_result import FilterResult
 from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement, Order
-from metl_gui.ui.matrix.axis import Axis, axis_on, columns_of, rows_of
+from metl_gui.ui.matrix.axes import axis_on, columns_of, rows_of
+from metl_gui.ui.matrix.axis import Axis
 from metl_gui.ui.matrix.content import Content, content_of, content_on
 from metl_gui.ui.matrix.elements import all_ends
 from metl_gui.ui.matrix.layout import Bools

@@ -18,7 +18,8 @@ from metl_gui.core.document import Document
 from metl_gui.core.matrix import STATUSES
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement
-from metl_gui.ui.matrix.axis import Axis, Level, columns_of, rows_of
+from metl_gui.ui.matrix.axes import columns_of, rows_of
+from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of, room_of
 from metl_gui.ui.matrix.counts import Counts
 from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of

@@ -15,7 +15,8 @@ import numpy as np
 
 from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Schema, Side
-from metl_gui.ui.matrix.axis import Axis, Level, axis_on, planned
+from metl_gui.ui.matrix.axes import axis_on, planned
+from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.elements import all_ends
 from metl_gui.ui.matrix.layout import Plan

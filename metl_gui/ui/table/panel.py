@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.draft import Transition
@@ -22,8 +20,8 @@ from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.ui.settings import ViewSettings
-from metl_gui.ui.steps import Steps
 from metl_gui.ui.surface import Surface
+from metl_gui.ui.table.copying import RowCopier
 from metl_gui.ui.table.model import COLUMNS, MappingModel
 from metl_gui.ui.table.view import MappingView
 from metl_gui.ui.trees.panel import FILTER_HELP
@@ -36,10 +34,8 @@ AT_ONCE = 300_000
 MOST_BLOCKS_AT_ONCE = 100
 """Elements of so many blocks are cleared at once; more are a job."""
 
-MOST_COPIED = 1_000_000
 _FILTER_DELAY_MS = 60
 _SORTING = "Sorting the mapping list"
-_COPIED_A_STEP = 500
 _COLUMNS_KEPT = "mappingColumns"
 _AT_FIRST = (Column.ENTITY_VERSION, Column.CDM_TYPE, Column.COMMENT)
 
@@ -79,10 +75,9 @@ class MappingPanel(Surface):
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)
         self._is_stale = True
         self._is_following = False
-        self._steps = Steps(self)
-        self._lines: list[str] = []
         self.model = MappingModel(self)
         self.view = MappingView(self.model)
+        self.copier = RowCopier(self.model, self.view)
         self._build()
         self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
         self.box.textChanged.connect(self._wait_for_letters)
@@ -90,8 +85,8 @@ class MappingPanel(Surface):
         self.view.clicked.connect(self._chosen)
         self.view.horizontalHeader().sectionClicked.connect(self._sort_by_section)
         self.view.clear_wanted.connect(self.clear)
-        self.view.copy_wanted.connect(self.copy)
-        self._steps.ended.connect(self._copied)
+        self.view.copy_wanted.connect(self.copier.copy)
+        self.copier.said.connect(self.said)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         project.commented.connect(self._refresh)
@@ -138,14 +133,6 @@ class MappingPanel(Surface):
 
         self._jobs.start(f"Clearing {words}", lambda _watch: workbench.do(edit, Door.WINDOW), done)
 
-    def copy(self) -> None:
-        """Put the selected rows on the clipboard, as they are shown, with the headings."""
-        rows = self.view.chosen_rows()
-        if len(rows) > MOST_COPIED:
-            self.said.emit(f"{len(rows):,} rows are too many for the clipboard: filter first, or export the mapping")
-        elif len(rows):
-            self._steps.start(self._copying(rows), at_once=len(rows) <= _COPIED_A_STEP)
-
     # building
 
     def _build(self) -> None:
@@ -176,7 +163,7 @@ class MappingPanel(Surface):
         for column in _AT_FIRST:
             self.show_column(column, False)
         self.columns.clicked.connect(self._choose_columns)
-        self.copying.clicked.connect(self.copy)
+        self.copying.clicked.connect(self.copier.copy)
         self.clearing.clicked.connect(self.clear)
         header = self.view.horizontalHeader()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -326,36 +313,12 @@ class MappingPanel(Surface):
         if is_elsewhere and row >= 0:
             self.view.stand_on(row)
 
-    # copying
-
-    def _copying(self, rows: Rows) -> Iterator[None]:
-        header = self.view.horizontalHeader()
-        order = [header.logicalIndex(at) for at in range(len(COLUMNS))]
-        shown = [at for at in order if not self.view.isColumnHidden(at)]
-        self._lines = ["\t".join(COLUMNS[at].value for at in shown)]
-        for count, row in enumerate(rows.tolist()):
-            texts = self.model.texts(row)
-            self._lines.append("\t".join(_plain(texts[at]) for at in shown))
-            if count % _COPIED_A_STEP == _COPIED_A_STEP - 1:
-                yield
-
-    def _copied(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self._lines) + "\n")
-        count = len(self._lines) - 1
-        self._lines = []
-        self.said.emit(f"{count:,} row{'' if count == 1 else 's'} copied")
-
 
 def _arranged(mapping: MappingRows, query: Query, order: tuple[Column, bool], watch: Watch) -> Rows:
     """Filter and sort."""
     rows = mapping.passing(query, lambda: watch.step(_SORTING))
     watch.step(_SORTING)
     return mapping.ordered(rows, *order)
-
-
-def _plain(text: str) -> str:
-    """Keep a cell in its cell."""
-    return text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
 
 
 def _quiet(words: str, tip: str) -> QPushButton:

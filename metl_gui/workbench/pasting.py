@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.edits.group import Several
 from metl_gui.errors import SchemaError
-from metl_gui.registry.mapping_csv import COLUMNS, MappingRow, MappingTable, read_text
+from metl_gui.registry.mapping_csv import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.mapping import Conflict, MapMode, plan_mapping
 
 _SEPARATORS = ("\t", ";", ",")
+_FITS = f"Copy either two columns, source and target, or {', '.join(COLUMNS)}."
 _HEADERS = {
     ("source", "target"),
     ("from", "to"),
@@ -57,7 +58,11 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
     Raises:
         SchemaError: the text is no mapping table, or has two columns and no block is named.
     """
-    done = plan_mapping(document, _table(document, text, key), MapMode.ADD, take_proposal=False)
+    try:
+        table = _table(document, text, key)
+    except csv.Error as error:
+        raise SchemaError("What was copied is no mapping table.", f"It cannot be read: {error}.", _FITS) from error
+    done = plan_mapping(document, table, MapMode.ADD, take_proposal=False)
     if done.conflicts or not done.edits:
         return Paste(None, 0, done.unchanged, done.conflicts)
     name = f"Map {done.changed:,} attribute{'' if done.changed == 1 else 's'} from the clipboard"
@@ -90,13 +95,14 @@ def _table(document: Document, text: str, key: BlockKey | None) -> MappingTable:
     if len(cells) in (len(COLUMNS), len(COLUMNS) + 2):
         header = [*COLUMNS, "status", "comment"][: len(cells)]
         found = read_text(separator.join(header) + "\n" + text)
-        return MappingTable(tuple(_one_line_up(row) for row in found.rows), found.problems)
+        problems = (replace(problem, line=problem.line - 1) for problem in found.problems)
+        return MappingTable(tuple(_one_line_up(row) for row in found.rows), tuple(problems))
     if len(cells) == 2:
         return _two_columns(document, lines, separator, key)
     raise SchemaError(
         "What was copied is no mapping table.",
-        f"It has {len(cells)} column{'' if len(cells) == 1 else 's'} in its first line.",
-        f"Copy either two columns, source and target, or {', '.join(COLUMNS)}.",
+        f"It has {_columns(cells)} in its first line.",
+        _FITS,
     )
 
 
@@ -113,11 +119,21 @@ def _two_columns(document: Document, lines: list[str], separator: str, key: Bloc
             "Select a cell or a tile of one version and one entity version first.",
         )
     block = known_block_name(document, key)
-    rows = []
+    rows: list[MappingRow] = []
+    problems: list[LineProblem] = []
     for number, fields in enumerate(csv.reader(lines, delimiter=separator), 1):
         ends = tuple(field.strip() for field in fields)
-        if len(ends) != 2 or (number == 1 and tuple(end.lower() for end in ends) in _HEADERS) or not all(ends):
+        if not any(ends) or (number == 1 and tuple(end.lower() for end in ends) in _HEADERS):
             continue
-        names = (block.schema, block.version, ends[0], block.entity, block.entity_version, ends[1])
-        rows.append(MappingRow(number, *names))
-    return MappingTable(tuple(rows), ())
+        if len(ends) != 2:
+            problems.append(LineProblem(number, f"It has {_columns(ends)}, not source and target"))
+        elif not all(ends):
+            problems.append(LineProblem(number, f"It names no {'target' if ends[0] else 'source'}"))
+        else:
+            names = (block.schema, block.version, ends[0], block.entity, block.entity_version, ends[1])
+            rows.append(MappingRow(number, *names))
+    return MappingTable(tuple(rows), tuple(problems))
+
+
+def _columns(cells: Sequence[str]) -> str:
+    return f"{len(cells)} column{'' if len(cells) == 1 else 's'}"

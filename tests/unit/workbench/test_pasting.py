@@ -58,6 +58,27 @@ def test_a_name_that_is_not_known_is_a_conflict_with_its_line_counted_without_a_
     assert [conflict.line for conflict in done.conflicts] == [2]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a\tx\nb\n", "It has 1 column, not source and target."),
+        ("a\tx\nb\ty\tz\n", "It has 3 columns, not source and target."),
+        ("a\tx\nb\t\n", "It names no target."),
+        ("a\tx\n\ty\n", "It names no source."),
+    ],
+)
+def test_a_line_that_is_no_pair_is_a_conflict_and_is_not_left_out(world: World, text: str, reason: str) -> None:
+    done = plan_paste(world.document, text, world.key("s@1:e@1"))
+    assert done.edit is None
+    assert [(conflict.line, conflict.reason) for conflict in done.conflicts] == [(2, reason)]
+
+
+def test_a_line_with_too_few_columns_is_counted_without_a_header(world: World) -> None:
+    done = plan_paste(world.document, "s\t1\ta\te\t1\tx\ns\t1\tb\n", None)
+    assert done.edit is None
+    assert [conflict.line for conflict in done.conflicts] == [2]
+
+
 def test_what_is_copied_as_a_table_can_be_pasted_again(world: World) -> None:
     world.map("s@1:e@1", x="a", y="b")
     block = world.block("s@1:e@1")
@@ -66,6 +87,8 @@ def test_what_is_copied_as_a_table_can_be_pasted_again(world: World) -> None:
     assert (done.changed, done.unchanged, done.conflicts) == (0, 2, ())
 
 
-def test_something_else_is_refused_and_says_what_fits(world: World) -> None:
-    with pytest.raises(SchemaError, match="no mapping table"):
-        plan_paste(world.document, "only some words", world.key("s@1:e@1"))
+@pytest.mark.parametrize("text", ["only some words", "a\tb\tc", "a" * 200_000, "a\tx\nb\t" + "y" * 200_000])
+def test_something_else_is_refused_and_says_what_fits(world: World, text: str) -> None:
+    with pytest.raises(SchemaError, match="no mapping table") as refused:
+        plan_paste(world.document, text, world.key("s@1:e@1"))
+    assert "two columns" in refused.value.hint

@@ -1,4 +1,5 @@
-"""What the matrix costs on a screen: frames of a recorded path at 10^9 and 10^12 cells, first pictures, openings.
+"""What the matrix costs on a screen: frames of a recorded path at 10^9 and 10^12 cells, first pictures, edits,
+openings.
 
 A frame lasts from the input event to the end of painting. The baseline is a plain ``ImageItem`` of pyqtgraph's over
 all cells with automatic down-sampling, which gets the same events, where its image can lie in memory at all.
@@ -20,14 +21,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks import ui_import
 from tests.benchmarks.harness import Case, figure, quartiles
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
 from tests.benchmarks.ui_opening import STARTED
 
 FRAME_MS = 16.0
 LARGE_FRAME_MS = 33.0
+EDIT_MS = 100.0
 _QUICK_STEPS = 100
 _OPENINGS = 5
+_IMPORTS = 3
+_STOP_MS = 50.0
+_OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,9 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
             )
             continue
         yield from _frames(setting, rounds, _QUICK_STEPS if quick else 0)
+    yield from _edits(rounds)
     yield from _openings(quick)
+    yield from _import()
 
 
 def _frames(setting: Setting, rounds: int, steps: int) -> Iterator[Case]:
@@ -137,6 +145,20 @@ def _memory(setting: Setting, parts: dict[str, float]) -> Iterator[Case]:
         yield figure(f"memory of {part}, {setting.name}", size, unit=unit, target=target)
 
 
+def _edits(rounds: int) -> Iterator[Case]:
+    """Time edits of 10^4 elements in a window; ``ui_edits`` says what lies between key and paint."""
+    with tempfile.TemporaryDirectory() as folder:
+        times = _child(["tests.benchmarks.ui_edits", str(rounds)], _apart(Path(folder)))
+    for name, both in times.items():
+        clock, processor = ([each[part] for each in both] for part in (0, 1))
+        note = (
+            "from key to paint: working out, commit to the file, trees, matrix, block panel; "
+            f"processor time {statistics.median(processor):.0f}, the first one {clock[0]:.0f}"
+        )
+        low, high = quartiles(clock)
+        yield Case(name, statistics.median(clock), None, "ms", EDIT_MS, None, low, high, note)
+
+
 def _openings(quick: bool) -> Iterator[Case]:
     """Time the real program from the start of its process, on project files that are in the cache of the disk."""
     with tempfile.TemporaryDirectory() as folder:
@@ -163,6 +185,19 @@ def _opening(size: Size, folder: Path) -> Iterator[Case]:
         yield _timed(f"matrix drawn, {size.name}", whole, 8.0, note)
 
 
+def _import() -> Iterator[Case]:
+    """Import real schemas in the window and tell how long it stood still at a stretch."""
+    name = "longest stop of the window while it imports real schemas"
+    if not ui_import.FOLDER.exists():
+        yield figure(name, 0.0, unit="ms", note="not measured: the shared data does not lie beside the project")
+        return
+    times = [_child(["tests.benchmarks.ui_import"], os.environ | _OFFSCREEN) for _ in range(_IMPORTS)]
+    longest = [each["longest_ms"] for each in times]
+    low, high = quartiles(longest)
+    note = f"{times[0]['versions']} versions; of 100 ticks 99 came within {times[0]['p99_ms']:.0f} ms"
+    yield Case(name, statistics.median(longest), None, "ms", _STOP_MS, None, low, high, note)
+
+
 def _timed(name: str, times: list[float], target: float, note: str) -> Case:
     low, high = quartiles(times)
     return Case(name, statistics.median(times), None, "s", target, None, low, high, note)
@@ -170,11 +205,16 @@ def _timed(name: str, times: list[float], target: float, note: str) -> Case:
 
 def _opened(project: Path, folder: Path) -> dict[str, float]:
     """Open a project in the real program, with folders of its own."""
-    own = {name: str(folder / name.lower()) for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
     compiled = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    environment = os.environ | own | compiled | {"QT_QPA_PLATFORM": "offscreen", STARTED: str(time.monotonic())}
+    environment = _apart(folder) | compiled | {STARTED: str(time.monotonic())}
     found: dict[str, float] = _child(["tests.benchmarks.ui_opening", str(project)], environment)
     return found
+
+
+def _apart(folder: Path) -> dict[str, str]:
+    """Return the environment of a window without a screen that keeps its settings in a folder."""
+    own = {name: str(folder / name.lower()) for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+    return os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}
 
 
 def _measured(setting: Setting, rounds: int, steps: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from metl_gui.core.problems import Problem, Severity
 from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.masking import source_of
-from metl_gui.workbench.places import runs_folder
+from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.session import Workbench
 
 _log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ def seen_in_runs(workbench: Workbench) -> Seen:
     """Return the schema versions whose messages the newest runs have met, as far as they kept records to look at."""
     seen: set[tuple[str, str]] = set()
     for run in workbench.runs(_RUNS):
-        samples = runs_folder(workbench.project_id) / run.run_id / "samples"
+        samples = run_folder(workbench.project_id, run.run_id) / "samples"
         errors = Path(run.report.get("errors") or samples)
         try:
             sent = [each.message for record in first_results(samples, _RECORDS) for each in record.outgoing[:1]]

@@ -6,7 +6,9 @@ and live with the user's data. Source: contract.md §2.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import re
 import shutil
 import time
 from pathlib import Path
@@ -16,6 +18,7 @@ import platformdirs
 _log = logging.getLogger(__name__)
 APPLICATION = "metl-gui"
 KEPT_SECONDS = 30 * 24 * 3600
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
 def cache_folder() -> Path:
@@ -30,7 +33,12 @@ def data_folder() -> Path:
 
 def runs_folder(project_id: str) -> Path:
     """Return where the run folders of a project lie."""
-    return cache_folder() / "runs" / project_id
+    return cache_folder() / "runs" / _name_of(project_id)
+
+
+def run_folder(project_id: str, run_id: str) -> Path:
+    """Return the folder of one run of a project."""
+    return runs_folder(project_id) / _name_of(run_id)
 
 
 def samples_folder() -> Path:
@@ -54,3 +62,8 @@ def forget_old_runs(project_id: str, kept_seconds: float = KEPT_SECONDS) -> int:
     for run in old:
         shutil.rmtree(run, ignore_errors=True)
     return len(old)
+
+
+def _name_of(id_: str) -> str:
+    """Name a folder after an id; ids come out of project files, and one that is a path must not lead elsewhere."""
+    return id_ if _NAME.fullmatch(id_) else hashlib.sha256(id_.encode()).hexdigest()

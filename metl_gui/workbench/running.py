@@ -25,7 +25,7 @@ from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
 from metl_gui.errors import ProjectError, RunError
-from metl_gui.workbench.places import forget_old_runs, runs_folder
+from metl_gui.workbench.places import forget_old_runs, run_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench
 
@@ -104,7 +104,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     document = workbench.at_state(request.state)
     hash_ = state_hash(document)
     run_id = new_run_id()
-    folder = runs_folder(workbench.project_id) / run_id
+    folder = run_folder(workbench.project_id, run_id)
     return RunSpec(
         run_id=run_id,
         plan=plans.encode(compile_plan(document, hash_)),

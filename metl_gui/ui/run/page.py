@@ -24,7 +24,7 @@ from metl_gui.ui.run.rates import Rates
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.tables import TableCell, TableModel, make_table
-from metl_gui.workbench.places import runs_folder
+from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.running import RunResult
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -169,7 +169,7 @@ class RunPage(QMainWindow):
         workbench = self._project.workbench
         if workbench is not None:
             self._clear()
-            folder = RunFolder(runs_folder(workbench.project_id) / run.run_id)
+            folder = RunFolder(run_folder(workbench.project_id, run.run_id))
             for line in folder.events():
                 self._take_course(decode_event(line))
             self._finish_course(run.report)

@@ -10,7 +10,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, RunCancelled
 from metl_gui.workbench.demo import prepare_demo
-from metl_gui.workbench.places import forget_old_runs, runs_folder, samples_folder
+from metl_gui.workbench.places import forget_old_runs, run_folder, runs_folder, samples_folder
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Workbench
@@ -85,3 +85,16 @@ def test_run_folders_are_forgotten_after_their_time() -> None:
     assert forget_old_runs("project", kept_seconds=-1) == 1
     assert not folder.exists()
     assert forget_old_runs("nothing") == 0
+
+
+@pytest.mark.parametrize("id_", ["/", "..", ".", "", "../..", "a/b", "a\\b", "C:", "-r", "x" * 65, "\0", "\n"])
+def test_an_id_that_is_no_name_leads_to_no_other_folder(id_: str) -> None:
+    assert runs_folder(id_).parent == runs_folder("project").parent
+    assert run_folder("project", id_).parent == runs_folder("project")
+    assert runs_folder(id_).name not in ("", ".", "..")
+
+
+def test_the_runs_of_a_project_whose_id_is_a_path_leave_that_path_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious" / "old").mkdir(parents=True)
+    assert forget_old_runs(str(tmp_path / "precious"), kept_seconds=-1) == 0
+    assert (tmp_path / "precious" / "old").is_dir()

@@ -85,7 +85,8 @@ def _block(document: Document, block: Block) -> Iterator[Problem]:
         yield Problem(Severity.ERROR, "mapping.not-newest", place, message, "Map to the newest version.")
     if block.status is Status.NEEDS_REVIEW:
         count = len(block.open_losses)
-        message = f"{count} lost elements wait for a decision." if count else "The block waits for a decision."
+        lost = f"{count} lost element{' waits' if count == 1 else 's wait'} for a decision."
+        message = lost if count else "The block waits for a decision."
         yield Problem(Severity.WARNING, "mapping.needs-review", place, message, "See metl review --list.")
     if block.status is Status.UNCONFIRMED:
         message, labels = "Nobody has confirmed this block.", (version.label,)

@@ -21,7 +21,7 @@ from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.keys.sheet import KeySheet
-from metl_gui.ui.naming import version_words
+from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
@@ -170,7 +170,8 @@ class Commands(QObject):
         )
         elements = sum(len(block.elements) for block in blocks)
         words = version_words(document, side, place.version)
-        text = f"{len(blocks)} blocks with {elements} elements go with it. It can be undone."
+        goes = f"{number_of(len(blocks), 'block')} with {number_of(elements, 'element')} go with it"
+        text = f"{goes if blocks else 'Nothing is mapped in it'}. It can be undone."
         if (
             asking.ask(f"Remove {words}?", text, [("remove", "Remove it"), ("cancel", "Cancel")], self._window)
             == "remove"
@@ -184,9 +185,10 @@ class Commands(QObject):
         if not items:
             self._say("No block waits that became smaller.", "")
             return
-        title = f"Confirm {len(items)} blocks that became smaller?"
-        answers = [("confirm", f"Confirm {len(items)} blocks"), ("cancel", "Cancel")]
-        if asking.ask(title, f"{lost} lost elements will stay empty.", answers, self._window) == "confirm":
+        blocks = number_of(len(items), "block")
+        answers = [("confirm", f"Confirm {blocks}"), ("cancel", "Cancel")]
+        text = f"{number_of(lost, 'lost element')} will stay empty."
+        if asking.ask(f"Confirm {blocks} that became smaller?", text, answers, self._window) == "confirm":
             edits = tuple(ConfirmBlock(item.key) for item in items)
             self._project.do(Several(f"Confirm all {len(items)} blocks that are smaller", edits))
 

@@ -1,4 +1,4 @@
-"""Names of blocks and elements as the window writes them."""
+"""Names and numbers of blocks and elements as the window writes them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.ui.selection import Place, Selected
+
+
+def number_of(count: int, what: str) -> str:
+    """Return how many of something there are: ``1 block``, ``2,000 blocks``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def block_words(document: Document, key: BlockKey) -> str:

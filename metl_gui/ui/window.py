@@ -218,6 +218,7 @@ class Window(QMainWindow):
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
         self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
+        self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)
         self.map.review_wanted.connect(self._show_review)
         self.start.new_wanted.connect(self.commands.new_project)
@@ -382,6 +383,7 @@ class Window(QMainWindow):
         keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}
         self.head.show_keys(keys)
         self.start.show_keys(keys)
+        self.map.empty.show_keys(keys)
 
     def _dressed(self) -> None:
         """Ask for room for larger words where the screen has it."""

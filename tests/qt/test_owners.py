@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,10 +15,11 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.entities import AddEntity
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.engine.results import MappedRecord, SentMessage
 from metl_gui.ui import asking
@@ -31,6 +33,7 @@ from metl_gui.ui.run.messages import pair_of
 from metl_gui.ui.selection import Place, Selected
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.ui.window import Window
+from metl_gui.workbench.session import Workbench
 
 ORDERS = "fx.payments.orders"
 BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -501,3 +504,19 @@ def test_a_preview_reads_what_it_is_of_on_the_windows_thread(qtbot: QtBot) -> No
         pane.work_out()
     assert asked_on == [threading.main_thread()]
     jobs.stop()
+
+
+def test_a_map_without_entities_offers_to_make_one_by_hand(
+    make_window: Callable[[], Window], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.create(tmp_path / "new.metl"))
+    asked: list[bool] = []
+    monkeypatch.setattr(window.owners, "new_entity", lambda: asked.append(True))
+    button = window.map.empty.by_hand
+    assert button.key == "Ctrl+Shift+N"
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert asked
+    attributes = (AttributeDeclaration("id", "string"),)
+    window.project.do(AddVersion(Side.CDM, VersionDeclaration("order", attributes, "1")))
+    assert button.isHidden()

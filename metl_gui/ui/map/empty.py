@@ -15,9 +15,11 @@ class EmptyMap(QWidget):
 
     Signals:
         import_wanted: the ``Side`` whose button was pressed.
+        entity_wanted: an entity is to be made by hand.
     """
 
     import_wanted = Signal(object)
+    entity_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,8 +32,10 @@ class EmptyMap(QWidget):
         for label in (self.title, self.text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
-        self.sources = KeyButton("Import extraction schemas…", "Ctrl+I", "primary")
+        self.sources = KeyButton("Import extraction schemas…", kind="primary")
         self.targets = KeyButton("Import the canonical model…", kind="primary")
+        self.by_hand = KeyButton("New entity…")
+        self.by_hand.clicked.connect(self.entity_wanted)
         self.sources.clicked.connect(self._sources_pressed)
         self.targets.clicked.connect(self._targets_pressed)
         buttons = QHBoxLayout()
@@ -48,6 +52,7 @@ class EmptyMap(QWidget):
         layout.addWidget(self.text)
         layout.addSpacing(6)
         layout.addLayout(buttons)
+        layout.addWidget(self.by_hand, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
 
     def show_document(self, document: Document) -> None:
@@ -56,6 +61,7 @@ class EmptyMap(QWidget):
         self.is_needed = not (has_sources and has_targets)
         self.sources.setVisible(not has_sources)
         self.targets.setVisible(not has_targets)
+        self.by_hand.setVisible(not has_targets)
         if has_sources:
             words = "No canonical model yet", "Its entities are the rows of the matrix."
         elif has_targets:
@@ -64,6 +70,13 @@ class EmptyMap(QWidget):
             words = "Nothing to map yet", "Columns are the attributes of extraction schemas, rows those of entities."
         self.title.setText(words[0])
         self.text.setText(words[1])
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        buttons = {"import_schema": self.sources, "import_cdm": self.targets, "new_entity": self.by_hand}
+        for id_, button in buttons.items():
+            button.key = keys[id_]
+            button.updateGeometry()
 
     def _sources_pressed(self) -> None:
         self.import_wanted.emit(Side.EXTRACTION)

@@ -43,11 +43,13 @@ class MapPage(QMainWindow):
 
     Signals:
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
+        entity_wanted: an entity is to be made by hand, while there is none.
         review_wanted: the lost elements of the selected block are to be decided on.
         said: a ``Said``: what came of a command.
     """
 
     import_wanted = Signal(object)
+    entity_wanted = Signal()
     review_wanted = Signal()
     said = Signal(object)
 
@@ -119,6 +121,7 @@ class MapPage(QMainWindow):
     def _build(self) -> None:
         self.empty = EmptyMap()
         self.empty.import_wanted.connect(self.import_wanted)
+        self.empty.entity_wanted.connect(self.entity_wanted)
         self.banner = Banner(self.planes)
         plane = QWidget()
         layout = QVBoxLayout(plane)

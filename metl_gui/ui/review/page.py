@@ -28,7 +28,7 @@ from metl_gui.ui.block.sketch import BlockLines, scrolled
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.elided import Elided
-from metl_gui.ui.naming import block_words, version_words
+from metl_gui.ui.naming import block_words, number_of, version_words
 from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
 from metl_gui.ui.review.answers import edit_of
 from metl_gui.ui.review.card import CardAnswer, LossCard, cards_of
@@ -89,7 +89,7 @@ class ReviewPage(QMainWindow):
             return
         words = block_words(self._project.value, self.item.key)
         count = len(self.item.block.elements)
-        text = f"{count} elements go; their list stays in the record. Later versions do not copy them."
+        text = f"{number_of(count, 'element')} will go; the list stays in the record. Later versions do not copy them."
         if (
             asking.ask(f"Retire {words}?", text, [("retire", "Retire the block"), ("cancel", "Cancel")], self)
             == "retire"
@@ -194,7 +194,8 @@ class ReviewPage(QMainWindow):
         self._pill.say(block.verdict.value, VERDICT_KINDS.get(block.verdict.value, "plain"))
         target = version_words(document, Side.CDM, block.entity_version)
         kept = len(block.elements)
-        self._carried.setText(f"{kept} of {kept + len(block.open_losses)} elements carried over to {target}")
+        whole = number_of(kept + len(block.open_losses), "element")
+        self._carried.setText(f"{kept} of {whole} carried over to {target}")
 
     def _show_sides(self, item: ReviewItem) -> None:
         document, block = self._project.value, item.block

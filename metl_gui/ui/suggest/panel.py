@@ -189,7 +189,7 @@ class SuggestionPanel(Surface):
         self.refuse.setVisible(not is_refused)
         self.refuse.setEnabled(current is not None and current.candidate is not None and can_edit)
         sure = len(suggestions.sure)
-        self.accept_all.setText(f"Accept all {sure:,} above {LEAST_OF_ALL:.2f}")
+        self.accept_all.setText(f"Accept {f'all {sure:,}' if sure > 1 else 'the one'} above {LEAST_OF_ALL:.2f}")
         self.accept_all.setVisible(not is_refused and sure > 0)
         self.accept_all.setEnabled(can_edit)
         self.accept_all.updateGeometry()

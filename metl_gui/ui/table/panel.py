@@ -15,6 +15,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.query import Query, parse
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label
@@ -273,7 +274,8 @@ class MappingPanel(Surface):
         unknown = f"Not understood: {', '.join(self._query.unknown)}" if self._query.unknown else ""
         nothing = "Nothing passes this filter." if whole else "Nothing is mapped yet."
         self.note.setText(unknown or ("" if len(rows) else nothing))
-        self.told.emit(f"{whole:,} elements" if len(rows) == whole else f"{len(rows):,} of {whole:,} elements")
+        all_of_them = number_of(whole, "element")
+        self.told.emit(all_of_them if len(rows) == whole else f"{len(rows):,} of {all_of_them}")
         self._show_selected(self._selection.current)
 
     # selection

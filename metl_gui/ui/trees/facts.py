@@ -10,6 +10,7 @@ from metl_gui.core.blocks import Block
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees import Tree
 from metl_gui.ui.marks import MarkShape
+from metl_gui.ui.naming import number_of
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def version_row(version: Version, facts: VersionFacts) -> RowFacts:
     """Describe a version."""
     pill = (f"{facts.lost_count} lost", "review") if facts.lost_count else ("", "plain")
     count = len(version.attributes)
-    return RowFacts(version.label, str(count), None, pill, tip=f"Version {version.label}, {count} attributes")
+    return RowFacts(
+        version.label, str(count), None, pill, tip=f"Version {version.label}, {number_of(count, 'attribute')}"
+    )
 
 
 def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) -> RowFacts:

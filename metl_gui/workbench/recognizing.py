@@ -219,5 +219,5 @@ def _source_of(sources: Sequence[Path], messages: Sequence[Path]) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UserError):
-        return " ".join(part for part in (error.title, error.text, error.hint) if part)
+        return str(error)
     return f"It cannot be read: {error}."

@@ -91,7 +91,7 @@ class Going(QObject):
         try:
             source, target = find_ends(self._project.value, text)
         except EditError as error:
-            self.go_to_sheet.say(" ".join(part for part in (error.title, error.text, error.hint) if part))
+            self.go_to_sheet.say(str(error))
             return
         self.go_to_sheet.leave()
         self._matrix.setFocus()

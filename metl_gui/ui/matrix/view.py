@@ -383,7 +383,7 @@ class MatrixView(QGraphicsView):
         if isinstance(event, QNativeGestureEvent) and self.hand.native_gesture(event):
             return True
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self._show_tip(event.position() if hasattr(event, "position") else QPointF(event.pos()), event.globalPos())
+            self._show_tip(QPointF(event.pos()), event.globalPos())
             return True
         return bool(super().viewportEvent(event))
 

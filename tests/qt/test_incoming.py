@@ -266,3 +266,20 @@ def test_what_is_dragged_without_files_is_not_taken(opened: Window) -> None:
     )
     QApplication.sendEvent(opened, event)
     assert not event.isAccepted()
+
+
+def test_of_two_drops_in_quick_succession_only_the_second_is_shown(
+    dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = Window(QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
+    window.show()
+    window.show_project(Workbench.open(sample.project))
+    for name in ("fx.first", "fx.second"):
+        (tmp_path / f"{name}.json").write_text(f'{{"title": "{name}", "type": "object", "properties": {{"id": {{}}}}}}')
+        window.reception.look_at([tmp_path / f"{name}.json"])
+    qtbot.waitUntil(lambda: not window.jobs.running, timeout=30_000)
+    press(sheet_of(window), Act.ADD_EXTRACTION)
+    qtbot.waitUntil(lambda: window.project.value.extraction.named("fx.second") is not None, timeout=30_000)
+    assert window.project.value.extraction.named("fx.first") is None
+    end(window)
+    assert dressed.styleSheet()

@@ -14,6 +14,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.incoming.parts import Act, Offer, Part, parts_of, refusal_words
 from metl_gui.ui.incoming.sheet import IncomingSheet
 from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.recognizing import Recognized, recognize
 
@@ -31,6 +32,7 @@ class Reception(QObject):
         super().__init__(window)
         self._window = window
         self._found = Recognized()
+        self._looking = NewestJob(window.jobs)
 
     def paste(self) -> None:
         """Look at files that were copied in a file manager, or whose paths were copied as text."""
@@ -54,7 +56,7 @@ class Reception(QObject):
             found = aside(partial(recognize, tuple(paths)), watch)
             return found, parts_of(found, document, why_not, workbench is not None)
 
-        window.jobs.start("Looking at what was dropped", task, self._show)
+        self._looking.start("Looking at what was dropped", task, self._show)
 
     def _show(self, outcome: Outcome[tuple[Recognized, tuple[Part, ...]]]) -> None:
         if outcome.error is not None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tests.qt.screen import are_one_choice, child, plain, text_of
+from tests.qt.screen import are_one_choice, child, name_of, plain, text_of
 from tests.qt.user import CDM, EXTRACTION, MOST_KEYS, User
 
 
@@ -70,24 +70,11 @@ class Keyboard(User):
 
     def enter(self, name: str) -> None:
         """Go round the panels by F6 and, in the panel that has it, on by Tab."""
-        widget = self.find(name, QWidget)
-        if widget.window() is self.window:
-            panel = self._panel_of(widget)
-            for _ in range(MOST_KEYS):
-                focus = QApplication.focusWidget()
-                if focus is not None and (focus is panel or panel.isAncestorOf(focus)):
-                    break
-                self.key("F6")
-        for _ in range(MOST_KEYS):
-            focus = QApplication.focusWidget()
-            if focus is widget or (focus is not None and widget.isAncestorOf(focus)):
-                return
-            self.key("Right" if are_one_choice(focus, widget) else "Tab")
-        raise AssertionError(f"no key leads to {name!r}")
+        self._go_to(self.find_stop(name))
 
     def choose(self, view: str, *ways: tuple[str, ...]) -> None:
         """Go to the first row by arrows; with Ctrl the cursor moves alone, and Ctrl+Space adds a row."""
-        self.enter(view)
+        self._go_to(self.find(view, QAbstractItemView))
         for at, way in enumerate(ways):
             self._walk(view, way, "Ctrl+" if at else "")
             if at:
@@ -123,6 +110,21 @@ class Keyboard(User):
 
     # inside
 
+    def _go_to(self, widget: QWidget) -> None:
+        if widget.window() is self.window:
+            panel = self._panel_of(widget)
+            for _ in range(MOST_KEYS):
+                focus = QApplication.focusWidget()
+                if focus is not None and (focus is panel or panel.isAncestorOf(focus)):
+                    break
+                self.key("F6")
+        for _ in range(MOST_KEYS):
+            focus = QApplication.focusWidget()
+            if focus is widget or (focus is not None and widget.isAncestorOf(focus)):
+                return
+            self.key("Right" if are_one_choice(focus, widget) else "Tab")
+        raise AssertionError(f"no key leads to {name_of(widget)!r}")
+
     def _go_down(self, menu: QMenu, words: str) -> None:
         for _ in range(MOST_KEYS):
             action: QAction | None = menu.activeAction()  # none at first, whatever the stubs say
@@ -154,7 +156,10 @@ class Keyboard(User):
                 self.key("Right")
                 assert view.isExpanded(index), f"Right does not open {text_of(index)!r}"
             index = child(view, index, words)
-            below = view.visualRect(view.currentIndex()).top() < view.visualRect(index).top()
+            here = view.currentIndex()
+            below = view.visualRect(here).top() < view.visualRect(index).top()
+            if here.parent() == index.parent():
+                below = here.row() < index.row()
             for _ in range(MOST_KEYS):
                 if view.currentIndex() == index:
                     break

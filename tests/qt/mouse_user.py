@@ -81,7 +81,7 @@ class Mouse(User):
 
     def enter(self, name: str) -> None:
         """Click into it."""
-        widget = self.find(name, QWidget)
+        widget = self.find_stop(name)
         seen = widget.viewport() if isinstance(widget, QAbstractItemView) else widget
         self.click(seen, QPoint(min(40, seen.width() // 2), seen.height() // 2))
 

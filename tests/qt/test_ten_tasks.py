@@ -396,3 +396,33 @@ def test_every_panel_opens_and_closes_from_the_view_menu(user: User) -> None:
         assert user.docked(panel)
         user.do("View", "Panels", panel)
         assert not user.docked(panel)
+
+
+# and all lists
+
+
+def test_a_row_of_every_list_leads_to_what_it_names(user: User) -> None:
+    user.do("View", "Mapping list")
+    user.until(lambda: user.rows("Mapping list"))
+    user.choose("Mapping list", ("fx.accounts.holder",))
+    assert "fx.accounts.holder 1 account_id → account 2.0.0 account_id" in user.status
+    user.do("View", "Gaps")
+    user.until(lambda: user.rows("Gaps"))
+    user.go_to_row("Gaps", "lei has been unmapped for 4 versions.")
+    assert "fx.customers.company 5 lei" in user.status
+    user.choose(EXTRACTION, (*PERSON, "7", "email"))
+    user.do("View", "Where this goes")
+    user.until(lambda: user.rows("Answers of the forward search"))
+    user.choose("Answers of the forward search", ("customer", "version 2.0.0, from version 5"))
+    assert "fx.customers.person 5 email → customer 2.0.0 email" in user.status
+    user.do("View", "How its versions changed")
+    user.until(lambda: user.rows("Version progression"))
+    user.choose("Version progression", ("8 elements, larger",))
+    assert "fx.customers.person 4 → customer 2.0.0" in user.status
+    user.do("View", "Bookmark this place")
+    user.type("here")
+    user.key("Return")
+    user.choose(EXTRACTION, ("rates", "tick"))
+    assert "fx.rates.tick" in user.status
+    user.do("View", "Bookmarks", "here")
+    assert "fx.customers.person 4 → customer 2.0.0" in user.status

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QKeySequence,
 )
@@ -61,7 +62,14 @@ class User(ABC):
 
     def find(self, name: str, kind: type[T]) -> T:
         """Find what is visible and enabled by its name or, failing that, by how its name begins."""
-        found = list(visible(kind))
+        return self._called(name, list(visible(kind)))
+
+    def find_stop(self, name: str) -> QWidget:
+        """Find by its name what the keyboard can go to; docks and labels may be called the same."""
+        return self._called(name, [each for each in visible(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus])
+
+    @staticmethod
+    def _called(name: str, found: list[T]) -> T:
         exact = [widget for widget in found if name_of(widget) == name]
         near = exact or [widget for widget in found if name_of(widget).startswith(name)]
         assert near, f"nothing on the screen is called {name!r}, but {sorted({name_of(each) for each in found} - {''})}"
@@ -172,6 +180,12 @@ class User(ABC):
     @abstractmethod
     def choose(self, view: str, *ways: tuple[str, ...]) -> None:
         """Choose rows of a list or tree, each by the words on the way to it."""
+
+    def go_to_row(self, view: str, words: str) -> None:
+        """Choose a row that one goes to by a click or by Enter."""
+        self.choose(view, (words,))
+        if not self.points:
+            self.key("Return")
 
     @abstractmethod
     def take_found(self, words: str) -> None:

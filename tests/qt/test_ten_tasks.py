@@ -408,7 +408,7 @@ def test_a_row_of_every_list_leads_to_what_it_names(user: User) -> None:
     assert "fx.accounts.holder 1 account_id → account 2.0.0 account_id" in user.status
     user.do("View", "Gaps")
     user.until(lambda: user.rows("Gaps"))
-    user.go_to_row("Gaps", "lei has been unmapped for 4 versions.")
+    user.go_to_row("Gaps", "lei has been unmapped for 4 versions")
     assert "fx.customers.company 5 lei" in user.status
     user.choose(EXTRACTION, (*PERSON, "7", "email"))
     user.do("View", "Where this goes")

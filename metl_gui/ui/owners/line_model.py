@@ -41,7 +41,7 @@ class LineModel(QAbstractListModel, Generic[T]):
         if role == WORDS_ROLE:
             return words
         if role == Qt.ItemDataRole.DisplayRole:
-            return ", ".join(part for part in (words.title, words.pill, words.facts) if part)
+            return ", ".join(part.rstrip(".") for part in (words.title, words.pill, words.facts) if part)
         return plain_tip(f"{words.title}\n{words.facts}") if role == Qt.ItemDataRole.ToolTipRole else None
 
     def at(self, index: Index) -> T | None:

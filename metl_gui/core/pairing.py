@@ -6,6 +6,7 @@ Source: dmm.md §3 rule 1 (within a block no attribute is used twice).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,10 +62,8 @@ class Plan:
 
 def by_name(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> list[tuple[Attribute, Attribute]]:
     """Pair attributes of equal normalised paths; then, of what is left, those of equal last names that are unique."""
-    pairs = _equal(sources, targets, lambda a: normalised(a.path))
-    used_p, used_q = {p.id for p, _ in pairs}, {q.id for _, q in pairs}
-    rest_p, rest_q = [a for a in sources if a.id not in used_p], [a for a in targets if a.id not in used_q]
-    return [*pairs, *_equal(rest_p, rest_q, lambda a: normalised(split(a.path)[-1]))]
+    found = _equal_paths(tuple(a.path for a in sources), tuple(a.path for a in targets))
+    return [(sources[left], targets[right]) for left, right in found]
 
 
 def by_position(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> list[tuple[Attribute, Attribute]]:
@@ -140,18 +139,23 @@ def _attributes(document: Document, side: Side, chosen: Chosen) -> list[Attribut
     return [a for a in document.tree(side).version(chosen.version).attributes if a.id in ids]
 
 
-def _equal(
-    sources: Sequence[Attribute], targets: Sequence[Attribute], name: Callable[[Attribute], str]
-) -> list[tuple[Attribute, Attribute]]:
-    """Pair those whose names are equal and stand once on each side."""
-    if not sources or not targets:
-        return []
-    left, right = _once(sources, name), _once(targets, name)
-    return [(source, right[key]) for key, source in left.items() if key and key in right]
+@lru_cache(maxsize=32)
+def _equal_paths(sources: tuple[str, ...], targets: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Pair the places of paths as ``by_name`` does; the versions of a schema mostly have the same ones."""
+    left, right = dict(enumerate(map(normalised, sources))), dict(enumerate(map(normalised, targets)))
+    pairs = _equal(left, right)
+    used_left, used_right = {at for at, _ in pairs}, {at for _, at in pairs}
+    rest_left = {at: normalised(split(sources[at])[-1]) for at in left if at not in used_left}
+    rest_right = {at: normalised(split(targets[at])[-1]) for at in right if at not in used_right}
+    return (*pairs, *_equal(rest_left, rest_right))
 
 
-def _once(attributes: Sequence[Attribute], name: Callable[[Attribute], str]) -> dict[str, Attribute]:
-    found: dict[str, list[Attribute]] = {}
-    for attribute in attributes:
-        found.setdefault(name(attribute), []).append(attribute)
-    return {key: same[0] for key, same in found.items() if len(same) == 1}
+def _equal(sources: dict[int, str], targets: dict[int, str]) -> list[tuple[int, int]]:
+    """Pair the places of names that are equal and stand once on each side."""
+    left, right = _once(sources), _once(targets)
+    return [(place, right[name]) for name, place in left.items() if name and name in right]
+
+
+def _once(names: dict[int, str]) -> dict[str, int]:
+    counts = Counter(names.values())
+    return {name: place for place, name in names.items() if counts[name] == 1}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import PySide6
 from PySide6.QtCore import QObject, Qt, qVersion
@@ -18,7 +19,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
 from metl_gui.ui.glossary import Glossary
-from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.jobs import Job, Outcome, Task
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.keys.sheet import KeySheet
 from metl_gui.ui.naming import number_of, version_words
@@ -36,6 +37,8 @@ from metl_gui.workbench.session import Door, Workbench
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
+T = TypeVar("T")
+
 _PROJECTS = "METL projects (*.metl)"
 _SHOWN = 8
 
@@ -47,6 +50,8 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._project = window.project
+        self._writing: list[Job] = []
+        self._project.opened.connect(self._stop_writing)
 
     def new_project(self) -> None:
         """Ask for a name and make an empty project."""
@@ -108,7 +113,7 @@ class Commands(QObject):
         workbench = self._project.workbench
         aside = self._window.jobs.worker.call
         if workbench is not None:
-            self._window.jobs.start(
+            self._write(
                 "Importing schemas",
                 lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside),
                 self._imported,
@@ -118,7 +123,7 @@ class Commands(QObject):
         """Add the schemas that were read from dropped files."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._window.jobs.start(
+            self._write(
                 "Adding schemas",
                 lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
                 self._imported,
@@ -134,11 +139,29 @@ class Commands(QObject):
         """Add the elements of a mapping table."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._window.jobs.start(
+            self._write(
                 "Importing the mapping",
                 lambda watch: import_mapping(workbench, path, door=Door.WINDOW, watch=watch),
                 self._mapped,
             )
+
+    def _write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
+        """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
+        workbench = self._project.workbench
+
+        def end(outcome: Outcome[T]) -> None:
+            if self._project.workbench is workbench:
+                done(outcome)
+            elif workbench is not None and outcome.value is None:
+                self._window.notify(f"{title} was given up: {workbench.path.name} was closed.", is_good=False)
+
+        job = self._window.jobs.start(title, task, end)
+        self._writing = [each for each in (*self._writing, job) if each in self._window.jobs.running]
+
+    def _stop_writing(self, _workbench: object) -> None:
+        for job in self._writing:
+            job.cancel()
+        self._writing = []
 
     def ask_and_export(self) -> None:
         """Ask for a file and export the matrix in the format of its suffix."""
@@ -257,13 +280,15 @@ class Commands(QObject):
         if result is None:
             return
         added, waiting = len(result.added), result.needs_review
-        title = f"{added:,} version{'s' if added != 1 else ''} added"
+        title = f"{number_of(added, 'version')} added"
         if result.unchanged:
             title += f", {len(result.unchanged):,} {'were' if len(result.unchanged) != 1 else 'was'} there already"
         if result.refused:
             lines = [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
             more = len(result.refused) - _SHOWN
-            self._say(title, "\n".join([*lines, f"and {more} more"] if more > 0 else lines))
+            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
+            told = f"{title}. {number_of(len(result.refused), 'source')} refused."
+            self._window.notify(told, "See why", lambda: self._say(title, text), is_good=False)
         elif waiting:
             title += f". {waiting:,} decision{'s wait' if waiting != 1 else ' waits'}."
             self._window.notify(title, "Review now", lambda: self._window.show_page(1), is_good=False)
@@ -283,7 +308,7 @@ class Commands(QObject):
             self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
         else:
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""
-            self._window.notify(f"{result.set:,} element{'s' if result.set != 1 else ''} set.{already}")
+            self._window.notify(f"{number_of(result.set, 'element')} set.{already}")
 
     def _failed_only(self, outcome: Outcome[Any]) -> None:
         if outcome.error is not None:

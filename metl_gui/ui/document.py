@@ -120,13 +120,19 @@ class OpenProject(QObject):
 
     @property
     def undo_title(self) -> str | None:
-        """What undo takes back."""
-        return self.workbench.undo_title((Door.WINDOW,)) if self.workbench is not None else None
+        """What undo takes back; nothing while the file cannot be asked."""
+        try:
+            return self.workbench.undo_title((Door.WINDOW,)) if self.workbench is not None else None
+        except UserError:
+            return None
 
     @property
     def redo_title(self) -> str | None:
-        """What redo brings again."""
-        return self.workbench.redo_title((Door.WINDOW,)) if self.workbench is not None else None
+        """What redo brings again; nothing while the file cannot be asked."""
+        try:
+            return self.workbench.redo_title((Door.WINDOW,)) if self.workbench is not None else None
+        except UserError:
+            return None
 
     def review_items(self) -> tuple[ReviewItem, ...]:
         """What waits for a decision, postponed items last; worked out once for each document."""

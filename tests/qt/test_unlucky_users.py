@@ -16,6 +16,7 @@ from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
+from metl_gui.errors import ProjectError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.selection import Selected, place_of_version
@@ -163,3 +164,36 @@ def test_a_folder_of_schemas_is_imported_whole(
     empty.actions_table["import_folder"].trigger()
     assert len(empty.project.value.extraction.schemas()) == 15
     assert empty.project.undo_title is not None
+
+
+def test_an_edit_of_a_project_whose_file_is_gone_is_refused_in_words(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    workbench, before = window.project.workbench, window.project.value
+    assert workbench is not None
+    workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
+    assert not window.project.do(AddVersion(Side.CDM, VersionDeclaration("x", (AttributeDeclaration("id", "string"),))))
+    assert window.project.value is before
+    assert len(told) == 1
+    assert "not where it was opened" in told[0]
+
+
+def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
+    empty: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(asking, "ask", lambda title, *_rest, **_more: asked.append(title))
+    source = tmp_path / "orders.json"
+    source.write_text('{"type": "object", "properties": {"id": {"type": "string"}}}')
+
+    def import_and_close(*_arguments: object, **_more: object) -> None:
+        empty.commands.close_project()
+        raise ProjectError("it is closed")
+
+    monkeypatch.setattr("metl_gui.ui.commands.import_sources", import_and_close)
+    empty.commands.import_schemas(Side.EXTRACTION, [source])
+    assert empty.project.workbench is None
+    assert asked == []
+    assert "given up: new.metl was closed" in empty.notice.words.text()

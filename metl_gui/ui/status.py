@@ -9,6 +9,7 @@ from metl_gui.core.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Job
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.place_label import PlaceLabel
 from metl_gui.ui.selection import Selected
@@ -95,8 +96,8 @@ class Status(QStatusBar):
             return
         blocks, ones = document.matrix.block_count, document.matrix.ones
         confirmed = document.matrix.confirmed
-        self.elements.setText(f"{ones:,} element{'' if ones == 1 else 's'}")
-        self.blocks.setText(f"{confirmed:,} of {blocks:,} block{'' if blocks == 1 else 's'} confirmed")
+        self.elements.setText(number_of(ones, "element"))
+        self.blocks.setText(f"{confirmed:,} of {number_of(blocks, 'block')} confirmed")
         self.blocks.setToolTip(f"{waiting:,} decision{'s wait' if waiting != 1 else ' waits'}")
         self.state.setText(f"State {document.state:,}")
         self.mode.setText("read only" if is_read_only else "")

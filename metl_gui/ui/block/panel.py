@@ -25,7 +25,7 @@ from metl_gui.ui.dragging import Dragged
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.naming import block_words
+from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
@@ -236,7 +236,7 @@ class BlockPanel(Surface):
         lost = len(block.open_losses) if block is not None else 0
         waits = block is not None and block.status in (Status.UNCONFIRMED, Status.NEEDS_REVIEW)
         self.confirm.setVisible(waits)
-        self.confirm.setText(f"Review {lost} lost element{'s' if lost != 1 else ''}" if lost else "Confirm the block")
+        self.confirm.setText(f"Review {number_of(lost, 'lost element')}" if lost else "Confirm the block")
         self.confirm.updateGeometry()
 
     def _show_view(self) -> None:

@@ -20,6 +20,7 @@ from metl_gui.core.super_block import Fate, SuperBlock, SuperPart
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_height, part_width, pill_of
 from metl_gui.ui.block.sketch import scrolled
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.plain import plain_tip
 
 _GAP = 12.0
@@ -241,7 +242,7 @@ class _Legend(QWidget):
 
 def part_words(part: SuperPart) -> str:
     """Say what one version is to the one before."""
-    count = "no elements" if not part.elements else f"{part.elements:,} element{'s' if part.elements != 1 else ''}"
+    count = "no elements" if not part.elements else number_of(part.elements, "element")
     lines = [f"Version {part.label}: {pill_of(part)[0]}, {count}"]
     for fate in (Fate.ADDED, Fate.LOST):
         words = [cell.words for cell in part.cells if cell.fate is fate]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
+from metl_gui.ui.naming import number_of
 from metl_gui.workbench.recognizing import Novelty, Recognized, likely_side, novelty
 
 _PARTS_SHOWN = 3
@@ -73,8 +74,8 @@ def parts_of(found: Recognized, document: Document, why_not: str, has_project: b
     if found.schemas.declarations:
         parts.append(_schemas(found, document, why_not))
     for table in found.tables:
-        lines = f"; {_count(table.problems, 'line')} cannot be used" if table.problems else ""
-        text = f"{_count(table.rows, 'element')} in {table.path.name}{lines}"
+        lines = f"; {number_of(table.problems, 'line')} cannot be used" if table.problems else ""
+        text = f"{number_of(table.rows, 'element')} in {table.path.name}{lines}"
         parts.append(Part("A mapping table", text, (Offer(Act.ADD_TABLE, "Add its elements", table.path, why_not),)))
     if found.messages:
         parts.append(_messages(found, why_not, has_project))
@@ -96,8 +97,8 @@ def _schemas(found: Recognized, document: Document, why_not: str) -> Part:
     likely = likely_side(found.schemas, document)
     facts = novelty(found.schemas, document, likely)
     where = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
-    text = f"{_count(facts.versions, 'version')} of {_count(facts.schemas, 'schema')} in "
-    text += f"{_count(found.schema_files, 'file')}. {_what_is_new(facts, where[likely])}"
+    text = f"{number_of(facts.versions, 'version')} of {number_of(facts.schemas, 'schema')} in "
+    text += f"{number_of(found.schema_files, 'file')}. {_what_is_new(facts, where[likely])}"
     offers = {
         Side.EXTRACTION: Offer(Act.ADD_EXTRACTION, "Add to the extraction tree", None, why_not),
         Side.CDM: Offer(Act.ADD_CDM, "Add to the canonical model", None, why_not),
@@ -109,13 +110,13 @@ def _schemas(found: Recognized, document: Document, why_not: str) -> Part:
 def _what_is_new(facts: Novelty, tree: str) -> str:
     if not facts.new_versions:
         return f"The {tree} has all of them already."
-    words = f"{_count(facts.new_versions, 'version')} {_is_are(facts.new_versions)} new to the {tree}"
-    return f"{words}, {_count(facts.new_schemas, 'schema')} by name too." if facts.new_schemas else f"{words}."
+    words = f"{number_of(facts.new_versions, 'version')} {_is_are(facts.new_versions)} new to the {tree}"
+    return f"{words}, {number_of(facts.new_schemas, 'schema')} by name too." if facts.new_schemas else f"{words}."
 
 
 def _messages(found: Recognized, why_not: str, has_project: bool) -> Part:
     no_run = "" if has_project else why_not
-    text = f"{_count(len(found.messages), 'file')}, {_size(found.message_bytes)}, "
+    text = f"{number_of(len(found.messages), 'file')}, {_size(found.message_bytes)}, "
     text += f"read from {_end_of(found.message_source)}"
     offers = (
         Offer(Act.TRY, "Test run", None, no_run),
@@ -128,10 +129,6 @@ def _messages(found: Recognized, why_not: str, has_project: bool) -> Part:
 def _end_of(path: str) -> str:
     """Return the end of a path, which tells most; a whole one is wider than the sheet."""
     return str(Path(*Path(path).parts[-_PARTS_SHOWN:]))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _is_are(number: int) -> str:

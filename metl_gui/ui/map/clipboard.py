@@ -18,7 +18,7 @@ from metl_gui.ui.map.chosen_nodes import blocks_of
 from metl_gui.ui.map.mapper import Said, work_out
 from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.chosen import Elements, box_shown, elements_in, nodes_in
-from metl_gui.ui.naming import block_words
+from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.selection import Selection
 from metl_gui.workbench.pasting import Paste, plan_paste, snippet
 
@@ -66,7 +66,7 @@ class Clipboard(QObject):
             data.setData(BLOCK_MIME, json.dumps(origin).encode())
         QGuiApplication.clipboard().setMimeData(data)
         what = f"{block_words(self._project.value, key)} copied" if key is not None else "Copied"
-        self.said.emit(Said(f"{what}: {count:,} element{'' if count == 1 else 's'}."))
+        self.said.emit(Said(f"{what}: {number_of(count, 'element')}."))
 
     def paste(self) -> None:
         """Paste a copied block onto the selected blocks, or a table into the mapping."""
@@ -152,7 +152,7 @@ class Clipboard(QObject):
 
 
 def _words(done: CopyPlan, goal: str) -> str:
-    words = [f"{done.copied:,} element{'' if done.copied == 1 else 's'} copied to {goal}"]
+    words = [f"{number_of(done.copied, 'element')} copied to {goal}"]
     words += [f"{done.already:,} there already"] if done.already else []
     text = ", ".join(words)
     if not done.unplaced:

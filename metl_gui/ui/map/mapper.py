@@ -27,7 +27,7 @@ from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
 from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.chosen import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.naming import block_words, path_of, schema_name, version_words
+from metl_gui.ui.naming import block_words, number_of, path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selection
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ class Mapper(QObject):
         if wanted:
             key = wanted[0].key
             ones = tuple(sorted(cell.element for cell in wanted))
-            title = f"Map {_count(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
+            title = f"Map {number_of(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
             edit = SetElements(key, ones)
             if not self._perform(Several(title, (edit,)) if len(ones) > 1 else edit):
                 return
@@ -214,7 +214,7 @@ class Mapper(QObject):
         leaves = tuple(Leaf(place.version or 0, place.attribute or 0) for place in fields)
         if self._perform(CreateAndMap(entity.schema, leaves)):
             name = schema_name(self._project.value, Side.CDM, entity.schema)
-            self._say(f"{_count(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
+            self._say(f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
 
     # inside
 
@@ -263,7 +263,7 @@ class Mapper(QObject):
         words += [f"{done.taken:,} left out because an end is taken"] if done.taken else []
         words += [f"{done.without_partner:,} without a partner"] if done.without_partner else []
         if done.edits:
-            title = f"Map {_count(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
+            title = f"Map {number_of(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
             edit = done.edit(title) if done.mapped > 1 else done.edits[0]
             if edit is None or not self._perform(edit):
                 return
@@ -280,7 +280,9 @@ class Mapper(QObject):
             self._say(f"Nothing to clear here{left}.", is_good=False)
             return
         edits = tuple(SetElements(key, zeros=own) for key, own in kept.items())
-        edit: Edit = edits[0] if count == 1 else Several(f"{verb} {_count(count, 'element')} {self._of(kept)}", edits)
+        edit: Edit = (
+            edits[0] if count == 1 else Several(f"{verb} {number_of(count, 'element')} {self._of(kept)}", edits)
+        )
         if self._perform(edit) and (count > 1 or hidden):
             self._say(f"{count:,} {done}{left}.")
 
@@ -357,7 +359,3 @@ def _joined(parts: list[Plan], without_partner: int) -> Plan:
 
 def _total(elements: Mapping[BlockKey, tuple[Element, ...]]) -> int:
     return sum(len(own) for own in elements.values())
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -15,7 +15,7 @@ from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.hits import item_of
 from metl_gui.ui.matrix.pyramid import Tile
-from metl_gui.ui.naming import path_of, place_words, schema_name, version_words
+from metl_gui.ui.naming import number_of, path_of, place_words, schema_name, version_words
 from metl_gui.ui.selection import Place, Selected
 
 _MOST_LABELS = 6
@@ -147,7 +147,7 @@ def _node(document: Document, side: Side, place: Place, note: Note) -> str:
             lines.append(f"<i>{escape(attribute.doc)}</i>")
     elif place.version is None and document.tree(side).find_schema(place.schema) is not None:
         count = len(document.tree(side).schema(place.schema).version_ids)
-        lines[0] += f" · {count:,} version{'' if count == 1 else 's'}"
+        lines[0] += f" · {number_of(count, 'version')}"
     lines += ["masked"] if note.is_masked else []
     lines += [f"“{escape(note.comment)}”"] if note.comment else []
     return "<br>".join(lines)

@@ -10,6 +10,7 @@ from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.masks import masked_lineages
 from metl_gui.core.nodes import Side
 from metl_gui.errors import UserError
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.selection import Place, Selected
@@ -123,7 +124,7 @@ class OwnerCommands:
         window = self._window
         title = window.titles[0]
         if window.waiting:
-            words = f"{title}. {window.waiting} decision{'' if window.waiting == 1 else 's'} wait."
+            words = f"{title}. {number_of(window.waiting, 'decision')} wait{'s' if window.waiting == 1 else ''}."
             window.notify(words, "Review now", lambda: window.show_page(1))
         elif title:
             window.notify(f"{title}.")

@@ -26,7 +26,7 @@ from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.proposals import best_proposals
 from metl_gui.core.review import ReviewItem
-from metl_gui.ui.naming import block_words
+from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.pill import VERDICT_KINDS
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
@@ -51,12 +51,10 @@ def _facts(document: Document, item: ReviewItem) -> str:
     proposed = len(best_proposals(document, item.block))
     fresh, types, later = len(item.new_attributes), len(item.type_changes), len(item.chain)
     parts = [f"{len(item.losses)} lost"] if item.losses else []
-    parts += (
-        [f"{proposed} proposal{'s' if proposed != 1 else ''}" if proposed else "no proposal"] if item.losses else []
-    )
-    parts += [f"{fresh} new attribute{'s' if fresh != 1 else ''}"] if fresh else []
-    parts += [f"{types} type change{'s' if types != 1 else ''}"] if types else []
-    parts += [f"and {later} later version{'s' if later != 1 else ''}"] if later else []
+    parts += [number_of(proposed, "proposal") if proposed else "no proposal"] if item.losses else []
+    parts += [number_of(fresh, "new attribute")] if fresh else []
+    parts += [number_of(types, "type change")] if types else []
+    parts += [f"and {number_of(later, 'later version')}"] if later else []
     parts += ["postponed"] if item.block.postponed else []
     return " · ".join(parts)
 

@@ -70,7 +70,7 @@ class ReviewPage(QMainWindow):
             names = ", ".join(loss.to_path for loss in item.losses)
             later = f"\nThe same holds for {len(item.chain)} later version(s)." if item.chain else ""
             answers = [("confirm", f"Confirm without {_short(names)}"), ("cancel", "Cancel")]
-            title = f"{len(item.losses)} lost element{'s' if len(item.losses) != 1 else ''} will stay empty"
+            title = f"{number_of(len(item.losses), 'lost element')} will stay empty"
             text = f"{block_words(self._project.value, item.key)} will not fill: {names}.{later}"
             if asking.ask(title, text, answers, self) != "confirm":
                 return
@@ -275,7 +275,7 @@ def _more_words(item: ReviewItem) -> str:
         parts.append(f"<b>{escape(change.path)}</b> {types}{tail}")
     if item.chain:
         count = len(item.chain)
-        parts.append(f"The decision holds for {count} later version{'s' if count != 1 else ''} too")
+        parts.append(f"The decision holds for {number_of(count, 'later version')} too")
     return "<br>".join(parts)
 
 

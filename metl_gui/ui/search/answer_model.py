@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from metl_gui.core.blocks import Status
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.search.answer_rows import AnswerGroup, AnswerRow
 
@@ -102,9 +103,9 @@ class AnswerModel(QAbstractItemModel):
                 return group.name
             case 1:
                 count = len({row.block.version for row in group.rows})
-                return f"{count:,} version{'' if count == 1 else 's'}"
+                return number_of(count, "version")
             case 2:
-                return f"{len(group.rows):,} element{'' if len(group.rows) == 1 else 's'}"
+                return number_of(len(group.rows), "element")
             case _:
                 return f"{group.waiting:,} need{'s' if group.waiting == 1 else ''} review" if group.waiting else ""
 

@@ -10,6 +10,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, Query, Term
 from metl_gui.core.search import Found, fed, feeding
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.selection import Place
 
 _STEP_ROWS = 500
@@ -124,7 +125,7 @@ def count_words(groups: Iterable[AnswerGroup], asked: Side) -> str:
     groups = list(groups)
     elements = sum(len(group.rows) for group in groups)
     nouns = ("schema", "schemas") if asked is Side.CDM else ("entity", "entities")
-    return f"{elements:,} element{'' if elements == 1 else 's'}, {len(groups):,} {nouns[len(groups) != 1]}"
+    return f"{number_of(elements, 'element')}, {len(groups):,} {nouns[len(groups) != 1]}"
 
 
 def _path(document: Document, side: Side, place: Place) -> str | None:

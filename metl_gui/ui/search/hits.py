@@ -12,7 +12,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.query import Kind, parse
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.tree_columns import columns_of
-from metl_gui.ui.naming import block_words
+from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.palette.entries import Entry, found
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.workbench.commenting import place_of
@@ -99,7 +99,7 @@ def _schema_hit(document: Document, side: Side, group: str, node: FoundNode) -> 
     schema = document.tree(side).schema(node.schema_id)
     count = len(schema.version_ids)
     also = f"also {', '.join(schema.aliases)}  ·  " if schema.aliases else ""
-    where = f"{also}{count} version{'' if count == 1 else 's'}"
+    where = f"{also}{number_of(count, 'version')}"
     return Hit(group, schema.name, where, Selected().with_place(side, Place(schema.id)))
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxL
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.naming import schema_name
+from metl_gui.ui.naming import number_of, schema_name
 from metl_gui.ui.search.bar import AnswerBar
 from metl_gui.ui.search.progression_delegate import ProgressDelegate
 from metl_gui.ui.search.progression_model import ProgressionModel
@@ -112,7 +112,7 @@ class ProgressionPanel(Surface):
         title, facts = "Version progression", ""
         if self._schema is not None:
             title += f" · {schema_name(document, Side.EXTRACTION, self._schema)}"
-            facts = f"{rows} version{'' if rows == 1 else 's'}, {columns} entit{'y' if columns == 1 else 'ies'}"
+            facts = f"{number_of(rows, 'version')}, {columns} entit{'y' if columns == 1 else 'ies'}"
         self.told.emit((title, facts))
 
     def _show_current(self) -> None:

@@ -10,7 +10,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityRank
 from metl_gui.core.suggest.refusal import Refusal
-from metl_gui.ui.naming import path_of, version_words
+from metl_gui.ui.naming import number_of, path_of, version_words
 from metl_gui.workbench.suggesting import refusal_words
 
 
@@ -48,7 +48,7 @@ def candidate_row(document: Document, key: BlockKey, candidate: Candidate) -> Ro
 
 def entity_row(document: Document, rank: EntityRank) -> Row:
     """Put an entity that a schema may feed into words."""
-    alike = f"{rank.alike} attribute{'' if rank.alike == 1 else 's'} alike"
+    alike = f"{number_of(rank.alike, 'attribute')} alike"
     facts = f"fed by this schema already, {alike}" if rank.is_fed else alike
     return Row(version_words(document, Side.CDM, rank.entity_version), facts, rank.score, entity=rank)
 

@@ -18,7 +18,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.naming import block_words, path_of
+from metl_gui.ui.naming import block_words, number_of, path_of
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.ui.suggest.finding import Anchor, Found, anchor_of, find, is_small, place_meant
 from metl_gui.workbench.session import Workbench
@@ -160,7 +160,7 @@ class Suggestions(QObject):
         chosen = suggestions_of(document, key, sure)
         edit = accepting(chosen, f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}", Status.UNCONFIRMED)
         if self._project.do(edit):
-            count = f"{len(sure):,} suggestion{'' if len(sure) == 1 else 's'}"
+            count = number_of(len(sure), "suggestion")
             self.said.emit(Said(f"{count} accepted, not confirmed yet.", "Undo", self._project.undo))
 
     def refuse_current(self) -> None:

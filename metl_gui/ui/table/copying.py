@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from metl_gui.core.mapping_rows import Rows
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.steps import Steps
 from metl_gui.ui.table.model import COLUMNS, MappingModel
 from metl_gui.ui.table.view import MappingView
@@ -55,7 +56,7 @@ class RowCopier(QObject):
         QGuiApplication.clipboard().setText("\n".join(self._lines) + "\n")
         count = len(self._lines) - 1
         self._lines = []
-        self.said.emit(f"{count:,} row{'' if count == 1 else 's'} copied")
+        self.said.emit(f"{number_of(count, 'row')} copied")
 
 
 def _plain(text: str) -> str:

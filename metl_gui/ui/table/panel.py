@@ -118,7 +118,7 @@ class MappingPanel(Surface):
             return
         blocks = mapping.elements(self.model.rows[rows])
         edits = tuple(SetElements(key, zeros=tuple(elements)) for key, elements in blocks.items())
-        words = f"{len(rows):,} element{'' if len(rows) == 1 else 's'}"
+        words = number_of(len(rows), "element")
         edit = edits[0] if len(rows) == 1 else Several(f"Clear {words}", edits)
         if len(edits) <= MOST_BLOCKS_AT_ONCE:
             if self._project.do(edit):

@@ -105,9 +105,9 @@ def version_row(version: Version, facts: VersionFacts) -> RowFacts:
 def schema_row(schema: Schema, name: str, label: str, waiting: int, side: Side) -> RowFacts:
     """Describe a schema or entity."""
     count = len(schema.version_ids)
-    detail = f"version {label}" if side is Side.CDM else f"{count} version{'s' if count != 1 else ''}"
+    detail = f"version {label}" if side is Side.CDM else number_of(count, "version")
     pill = (str(waiting), "review") if waiting else ("", "plain")
-    tip = f"{schema.name}\n{count} version{'s' if count != 1 else ''}"
+    tip = f"{schema.name}\n{number_of(count, 'version')}"
     if schema.aliases:
         tip += f"\nalso called {', '.join(schema.aliases)}"
     return RowFacts(name, detail, None, pill, is_strong=side is Side.CDM, tip=tip)

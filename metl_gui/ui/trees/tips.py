@@ -5,6 +5,7 @@ from __future__ import annotations
 from metl_gui.core.block_lists import Note
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.selection import Place
 
 _SHOWN = 12
@@ -49,7 +50,7 @@ def _schema_lines(document: Document, side: Side, schema: Schema) -> list[str]:
 
 def _version_lines(schema: Schema, version: Version) -> list[str]:
     count = len(version.attributes)
-    lines = [f"{schema.name} {version.label}", f"{count:,} attribute{'s' if count != 1 else ''}"]
+    lines = [f"{schema.name} {version.label}", number_of(count, "attribute")]
     if len(version.labels) > 1:
         lines.append(f"also labelled {_listed(list(version.labels[1:]))}")
     if version.key is not None:

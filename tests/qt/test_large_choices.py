@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Element
@@ -197,3 +197,41 @@ def test_mapping_a_rectangle_with_a_hidden_corner_maps_its_shown_part(window: Wi
     names = {window.project.value.extraction.version(block.version).attribute(e.p) for e in mapped}
     assert mapped
     assert all(name is not None and source.path in name.path for name in names)
+
+
+# rows after an edit
+
+
+class Paints(QObject):
+    """Notes which viewports are painted."""
+
+    def __init__(self, *views: QAbstractItemView) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        for view in views:
+            view.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt decides its name
+        parent = watched.parent()
+        if event.type() is QEvent.Type.Paint and isinstance(parent, QAbstractItemView):
+            self.seen.add(parent.accessibleName())
+        return False
+
+
+def test_an_edit_paints_the_rows_of_trees_and_block_editor_again_and_keeps_where_they_are_scrolled(
+    window: Window,
+) -> None:
+    block = blocks(window)[0]
+    select(window, block.key, block.elements[0])
+    lists = window.map.block.lists
+    views = (window.map.sources.view, window.map.targets.view, lists.left, lists.right)
+    for view in views:
+        view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() // 2)
+    QApplication.processEvents()
+    scrolled = [view.verticalScrollBar().value() for view in views]
+    paints = Paints(*views)
+    window.actions_table["clear_element"].trigger()
+    assert block.elements[0] not in elements(window, block.key)
+    QApplication.processEvents()
+    assert paints.seen == {view.accessibleName() for view in views}
+    assert [view.verticalScrollBar().value() for view in views] == scrolled

@@ -66,11 +66,6 @@ class Recognized:
     message_source: str = ""
     refused: tuple[Refusal, ...] = ()
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether there is nothing but refusals."""
-        return not (self.projects or self.schemas.declarations or self.tables or self.messages)
-
 
 @dataclass(frozen=True, slots=True)
 class Novelty:

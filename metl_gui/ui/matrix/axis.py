@@ -102,11 +102,6 @@ class Axis:
         """Whether anything is hidden."""
         return len(self.laid.notches) > 0
 
-    @property
-    def hidden_attributes(self) -> int:
-        """How many attributes are hidden."""
-        return int(self.laid.notches.attributes.sum())
-
     def hidden_within(self, low: float, high: float) -> list[HiddenRun]:
         """Return the marks of what is hidden that touch a stretch of the axis."""
         return self.laid.notches.within(low, high, self.side)

@@ -187,10 +187,6 @@ class TreeReading:
         base = self.columns.parts[found[0]].columns.base
         return base.id[int(base.start[found[1]]) : int(base.start[found[1] + 1])].astype(np.int64)
 
-    def has_versions(self, schema_id: int) -> bool:
-        """Tell whether anything stands below a schema."""
-        return bool(self.tree.schema(schema_id).version_ids)
-
     def counts(self) -> tuple[int, int]:
         """Count the schemas to show, and all."""
         whole = len(self.shelves)

@@ -218,8 +218,11 @@ class Commands(QObject):
     def name_state(self) -> None:
         """Give the current state a name."""
         workbench = self._project.workbench
-        name, is_given = QInputDialog.getText(self._window, "Name this state", "Name")
-        if workbench is None or not is_given or not name.strip():
+        if workbench is None:
+            return
+        words = f"Name of state {self._project.value.state:,}, as the history shows it"
+        name, is_given = QInputDialog.getText(self._window, "Name this state", words)
+        if not is_given or not name.strip():
             return
         try:
             workbench.name_state(self._project.value.state, name.strip())

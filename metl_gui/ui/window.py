@@ -20,8 +20,8 @@ from metl_gui.ui.focus_ring import FocusRing
 from metl_gui.ui.head_bar import PAGES, HeadBar
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.map.mapper import Said
 from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.map.said import Said
 from metl_gui.ui.notice import Notice, NoticeStrip
 from metl_gui.ui.opening import Opening, Prepared
 from metl_gui.ui.opening_page import OpeningPage

@@ -15,8 +15,8 @@ from metl_gui.errors import SchemaError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.chosen_nodes import blocks_of
-from metl_gui.ui.map.mapper import Said, work_out
 from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.map.said import Said, work_out
 from metl_gui.ui.matrix.chosen import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.selection import Selection

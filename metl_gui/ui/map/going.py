@@ -12,7 +12,7 @@ from metl_gui.errors import EditError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.map.bookmarks import Bookmarks
 from metl_gui.ui.map.line_sheet import LineSheet
-from metl_gui.ui.map.mapper import Said
+from metl_gui.ui.map.said import Said
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.naming import path_of, schema_name, version_words
 from metl_gui.ui.plain import plain_entry

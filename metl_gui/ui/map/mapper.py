@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,36 +21,18 @@ from metl_gui.core.pairing import Chosen, Pairing, Plan, by_name, by_position, p
 from metl_gui.ui.conflict import Answer, Conflict, toggle
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dragging import Dragged
-from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
 from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.map.said import Said, work_out
 from metl_gui.ui.matrix.chosen import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words, number_of, path_of, schema_name, version_words
 from metl_gui.ui.selection import Place, Selection
 
-T = TypeVar("T")
-
 _MOST_BLOCKS = 2_000
 _AT_ONCE = 50
 """So many blocks are paired between two events; more of them are a job."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """What came of a command.
-
-    Args:
-        text: in words.
-        action: words of what else one may want, empty for nothing.
-        callback: what that does.
-        is_good: whether something was done.
-    """
-
-    text: str
-    action: str = ""
-    callback: Callable[[], object] | None = None
-    is_good: bool = True
 
 
 @dataclass(frozen=True)
@@ -321,19 +302,6 @@ class Mapper(QObject):
         self, text: str, is_good: bool = True, action: str = "", callback: Callable[[], object] | None = None
     ) -> None:
         self.said.emit(Said(text, action, callback, is_good))
-
-
-def work_out(jobs: Jobs | None, title: str, work: Callable[[], T], done: Callable[[T], object]) -> None:
-    """Work something out: as a job where there is one to do it, else at once."""
-    if jobs is None:
-        done(work())
-        return
-
-    def ended(outcome: Outcome[T]) -> None:
-        if outcome.value is not None:
-            done(outcome.value)
-
-    jobs.start(title, lambda _watch: work(), ended)
 
 
 def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:

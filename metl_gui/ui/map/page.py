@@ -23,8 +23,9 @@ from metl_gui.ui.map.clipboard import Clipboard
 from metl_gui.ui.map.empty import EmptyMap
 from metl_gui.ui.map.folding import Folding
 from metl_gui.ui.map.going import Going
-from metl_gui.ui.map.mapper import Mapper, Question, Said
+from metl_gui.ui.map.mapper import Mapper, Question
 from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.map.said import Said
 from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.chosen import extent_of, lies_within
 from metl_gui.ui.matrix.content import Content, axis_of

@@ -16,7 +16,7 @@ from metl_gui.core.suggest.refusal import Refusal, Refusals
 from metl_gui.errors import UserError
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.map.mapper import Said
+from metl_gui.ui.map.said import Said
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.naming import block_words, number_of, path_of
 from metl_gui.ui.selection import Selected, Selection, place_of_version

@@ -20,6 +20,10 @@ from metl_gui.ui.trees.model import FACTS_ROLE
 
 ROW_PX = 24
 _BUBBLE_PX = 16.0
+_NAME, _NAME_BESIDE_MASKED = 0.9, 0.6
+"""Share of a row that a name may take from the words beside it; that values are masked must be seen."""
+_LEAST_LETTERS = 4
+"""Fewer letters of a type say nothing."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
@@ -84,8 +88,11 @@ def _paint_words(painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is
     told = f"masked · {facts.detail}" if note.is_masked else facts.detail
     name_metrics, detail_metrics = QFontMetricsF(name_font), QFontMetricsF(detail_font)
     name_width = name_metrics.horizontalAdvance(facts.name)
-    detail_room = max(0.0, box.width() - min(name_width, box.width() * 0.6) - pill - 10)
+    share = _NAME_BESIDE_MASKED if note.is_masked else _NAME
+    detail_room = max(0.0, box.width() - min(name_width, box.width() * share) - pill - 10)
     detail = detail_metrics.elidedText(told, Qt.TextElideMode.ElideRight, detail_room)
+    if detail != told and len(detail) < _LEAST_LETTERS:
+        detail = ""
     detail_width = detail_metrics.horizontalAdvance(detail)
     room = box.width() - detail_width - pill - (8 if detail else 0)
     name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)

@@ -213,6 +213,21 @@ def test_a_large_tree_is_read_and_filtered_between_the_events_of_the_window(
     del tester
 
 
+def test_a_large_tree_says_that_it_is_read_and_how_much_there_is(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 0)
+    panel, whole = window.map.sources, len(window.project.value.extraction.schemas())
+    told: list[tuple[int, int]] = []
+    panel.counted.connect(told.append)
+    with qtbot.waitSignal(panel.model.filled, timeout=10_000):
+        window.project.opened.emit(window.project.workbench)
+        assert panel.model.is_being_read
+        assert (told[-1], panel.note.text(), panel.note.isVisible()) == ((whole, whole), "Reading…", True)
+    qtbot.waitUntil(lambda: not panel.note.isVisible())
+    assert not panel.model.is_being_read
+
+
 def test_a_large_tree_that_is_read_again_keeps_its_rows_meanwhile(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,11 @@ class TreeModel(QAbstractItemModel):
         """The document that is shown."""
         return self._reading.document
 
+    @property
+    def is_being_read(self) -> bool:
+        """Whether a large tree is not on the screen yet."""
+        return not self._is_prepared
+
     def show_document(self, document: Document) -> None:
         """Show another project; a large one appears when it has been read, between two events."""
         self._next = None

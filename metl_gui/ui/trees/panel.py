@@ -150,6 +150,11 @@ class TreePanel(Surface):
     def _opened(self, _workbench: object) -> None:
         self._begin_anew()
         self.model.show_document(self._project.value)
+        if self.model.is_being_read:
+            whole = len(self._project.value.tree(self.side).schemas())
+            self.counted.emit((whole, whole))
+            self.note.setText("Reading…")
+            self.note.show()
 
     def _begin_anew(self) -> None:
         """Filter nothing: what was asked of one project means nothing in another, whose matrix begins whole too."""

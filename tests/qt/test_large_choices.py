@@ -23,7 +23,7 @@ from metl_gui.ui.trees.strip import STRIP_PX
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
-from tests.qt.test_matrix_gestures import at_cell, blocks, elements, ends, select
+from tests.qt.matrix_hand import at_cell, blocks, elements, ends, select
 from tests.qt.test_tree_gestures import LEFT, OFFSCREEN
 
 FLAGS = QItemSelectionModel.SelectionFlag

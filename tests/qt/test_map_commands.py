@@ -24,7 +24,7 @@ from metl_gui.workbench.commenting import say
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
-from tests.qt.test_matrix_gestures import at_cell, blocks, cell, elements, emptied, ends, select
+from tests.qt.matrix_hand import at_cell, blocks, cell, elements, emptied, ends, select
 
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
 

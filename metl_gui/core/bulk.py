@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.matrix import DpmBase
+from metl_gui.core.ranges import Longs, Places, laid_out, starts_of
 from metl_gui.core.trees import TreeBase
 from metl_gui.errors import BugError
 
 Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Places = NDArray[np.int32] | NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
@@ -81,8 +80,8 @@ def compact_all(tree: TreeBase, matrix: DpmBase) -> Elements:
     lengths = np.concatenate([length[kept], np.zeros(len(ended), np.int64)])
     firsts = np.concatenate([matrix.start[kept], np.zeros(len(ended), np.int64)])
     sort = np.lexsort((entity_version, version))
-    at = _spans(firsts[sort], lengths[sort])
-    return Elements(version[sort], entity_version[sort], _starts(lengths[sort]), matrix.q[at], matrix.p[at])
+    at = laid_out(firsts[sort], lengths[sort])
+    return Elements(version[sort], entity_version[sort], starts_of(lengths[sort]), matrix.q[at], matrix.p[at])
 
 
 def decompact_all(tree: TreeBase, compact: Elements) -> Elements:
@@ -98,15 +97,15 @@ def decompact_all(tree: TreeBase, compact: Elements) -> Elements:
     length, first = np.diff(compact.start)[by_group], compact.start[:-1][by_group]
     copies = np.where(length > 0, _group_ends(order, rank, entity_version) - rank, 0)
     source = np.repeat(np.arange(len(rank)), copies)
-    target = rank[source] + _spans(np.zeros(len(rank), np.int64), copies)
+    target = rank[source] + laid_out(np.zeros(len(rank), np.int64), copies)
     version = order.version[target]
     sort = np.lexsort((entity_version[source], version))
     source, target, version = source[sort], target[sort], version[sort]
     lengths = length[source]
-    at = _spans(first[source], lengths)
+    at = laid_out(first[source], lengths)
     rows = np.searchsorted(tree.version_id, version)
     p = _translated(tree, compact, by_group[source], rows, at)
-    return Elements(version, entity_version[source], _starts(lengths), compact.q[at], p)
+    return Elements(version, entity_version[source], starts_of(lengths), compact.q[at], p)
 
 
 def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -> Bools:
@@ -117,10 +116,10 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
     if not len(rows):
         return equal
     lineage = _by_attribute(tree, tree.lineage)
-    here = _spans(matrix.start[rows], length[rows])
-    there = _spans(matrix.start[before[rows]], length[rows])
+    here = laid_out(matrix.start[rows], length[rows])
+    there = laid_out(matrix.start[before[rows]], length[rows])
     same = (matrix.q[here] == matrix.q[there]) & (lineage[matrix.p[here]] == lineage[matrix.p[there]])
-    equal[rows] = np.logical_and.reduceat(same, _starts(length[rows])[:-1])
+    equal[rows] = np.logical_and.reduceat(same, starts_of(length[rows])[:-1])
     return equal
 
 
@@ -146,7 +145,7 @@ def _translated(tree: TreeBase, compact: Elements, source: Longs, row: Longs, at
         is_moved |= np.repeat(too_narrow, length)
     moved = np.flatnonzero(is_moved)
     if len(moved):  # most attributes keep their place from version to version; only the others are looked for
-        copy = np.searchsorted(_starts(length), moved, side="right") - 1
+        copy = np.searchsorted(starts_of(length), moved, side="right") - 1
         guess[moved] = _found(tree, row[copy], lineage[at[moved]])
     found: Ints = tree.id[guess]
     return found
@@ -164,7 +163,7 @@ def _widest(compact: Elements, place: Ints) -> Ints:
 def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Places:
     """Find the attributes of some versions (by row) that have some lineages, among the attributes of those versions."""
     rows = np.unique(row)
-    at = _spans(tree.start[rows], np.diff(tree.start)[rows])
+    at = laid_out(tree.start[rows], np.diff(tree.start)[rows])
     stride = np.int64(tree.lineage.max(initial=0) + 1)
     key = np.repeat(rows, np.diff(tree.start)[rows]) * stride + tree.lineage[at]
     sort = np.argsort(key, kind="stable")
@@ -222,18 +221,3 @@ def _schema_ends(order: _Order) -> Longs:
     is_last[:-1] = order.schema[1:] != order.schema[:-1]
     ends = np.flatnonzero(is_last) + 1
     return ends[np.searchsorted(ends, np.arange(count), side="right")] if count else np.zeros(0, np.int64)
-
-
-def _starts(lengths: Longs) -> Longs:
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def _spans(first: Longs, length: Longs) -> Places:
-    """Concatenate the ranges that begin at ``first`` and are ``length`` long."""
-    starts = _starts(length)
-    kind = np.int32 if max(int(starts[-1]), int(first.max(initial=0) + length.max(initial=0))) < 2**31 else np.int64
-    found = np.repeat((first - starts[:-1]).astype(kind), length)
-    found += np.arange(starts[-1], dtype=kind)
-    return found

@@ -17,10 +17,10 @@ from metl_gui.core import trees
 from metl_gui.core.blocks import Block, BlockKey
 from metl_gui.core.matrix import DpmBase
 from metl_gui.core.nodes import Schema, Version
+from metl_gui.core.ranges import Longs, Places, laid_out, starts_of
 from metl_gui.core.trees import TextTable, TreeBase
 from metl_gui.core.version_facts import as_columns, version_columns
 
-Longs = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 _AT_ONCE = 1 << 20
 
@@ -108,16 +108,14 @@ def spliced_matrix(base: DpmBase, edited: Mapping[BlockKey, Block | None]) -> Dp
     )
 
 
-def _joined_rows(start: Longs, kept: Longs, extra_start: Longs, order: Longs) -> tuple[Longs, Longs]:
+def _joined_rows(start: Longs, kept: Longs, extra_start: Longs, order: Longs) -> tuple[Longs, Places]:
     """Starts of the parts in their new order, and for each of their rows its place in both columns laid end to end."""
     lengths = np.concatenate([np.diff(start)[kept], np.diff(extra_start)])[order]
     firsts = np.concatenate([start[:-1][kept], extra_start[:-1] + start[-1]])[order]
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts, np.repeat(firsts - starts[:-1], lengths) + np.arange(starts[-1])
+    return starts_of(lengths), laid_out(firsts, lengths)
 
 
-def _taken(of_base: NDArray[Any], of_extra: NDArray[Any], at: Longs) -> NDArray[Any]:
+def _taken(of_base: NDArray[Any], of_extra: NDArray[Any], at: Places) -> NDArray[Any]:
     both = np.concatenate([of_base, of_extra])
     out = np.empty(len(at), of_base.dtype)
     for low in range(0, len(at), _AT_ONCE):

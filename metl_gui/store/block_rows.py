@@ -17,6 +17,7 @@ from metl_gui.core.bulk import Elements, decompact_all
 from metl_gui.core.compact import Group, compact_group, touched_groups
 from metl_gui.core.draft import BlockChange, Transition
 from metl_gui.core.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
+from metl_gui.core.ranges import starts_of
 from metl_gui.core.trees import Tree, TreeBase
 from metl_gui.store import block_packs
 from metl_gui.store.interning import Interned, read_people, rows_for
@@ -58,8 +59,7 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
     dense = decompact_all(extraction.base, _read_compact(connection, extraction.base))
     lengths = _lengths_by_block(version, entity_version, dense)
     _require_ends(cdm.base, np.repeat(entity_version, lengths), dense.q)
-    start = np.zeros(len(records) + 1, np.int64)
-    np.cumsum(lengths, out=start[1:])
+    start = starts_of(lengths)
     people, row_of_person = read_people(connection)
     base = DpmBase(
         version,
@@ -152,8 +152,7 @@ def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> Elements:
     _require((sizes % _PAIR_BYTES == 0).all(), "half an element")
     pairs = np.frombuffer(b"".join(row[3] for row in rows), "<i4").reshape(-1, 2)
     q, p = (np.ascontiguousarray(pairs[:, end], np.int32) for end in (0, 1))
-    start = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(sizes // _PAIR_BYTES, out=start[1:])
+    start = starts_of(sizes // _PAIR_BYTES)
     _require_ends(tree, np.repeat(version, np.diff(start)), p)
     return Elements(version, _ids_of(rows, 1), start, q, p)
 

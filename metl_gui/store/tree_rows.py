@@ -15,6 +15,7 @@ from metl_gui.core.declarations import KeyPaths
 from metl_gui.core.document import Document
 from metl_gui.core.draft import SchemaChange, Transition, VersionChange
 from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.ranges import Longs, Places, laid_out, starts_of
 from metl_gui.core.trees import TextTable, Tree, TreeBase
 from metl_gui.core.version_facts import VersionColumns
 from metl_gui.store.attribute_packs import SIZE_BYTES, pack_attributes, unpack_attributes
@@ -179,17 +180,12 @@ def _by_schema(numbers: NDArray[np.int64]) -> dict[int, tuple[int, ...]]:
     return {owner: tuple(ids[first:end]) for owner, (first, end) in zip(owners.tolist(), bounds, strict=True)}
 
 
-def _in_order(
-    lengths: NDArray[np.int64], order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+def _in_order(lengths: Longs, order: Longs) -> tuple[Longs, Places | None]:
     """Starts of the versions in an order, and the rows of their attributes unless they stand in that order already."""
-    start = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths[order], out=start[1:])
+    start = starts_of(lengths[order])
     if (np.diff(order) > 0).all():
         return start, None
-    firsts = np.cumsum(lengths) - lengths
-    shift = firsts[order] - start[:-1]
-    return start, np.repeat(shift, lengths[order]) + np.arange(start[-1])
+    return start, laid_out((np.cumsum(lengths) - lengths)[order], lengths[order])
 
 
 def _json(value: object) -> str:

@@ -154,7 +154,13 @@ class Window(QMainWindow):
         self._restore_page()
         if self._warms_up:
             self._warms_up = False
-            QTimer.singleShot(_WARM_UP_MS, self.spark.warm_up)
+            QTimer.singleShot(_WARM_UP_MS, self, self._warm_up)
+
+    def _warm_up(self) -> None:
+        """Start the processes that would keep somebody waiting later, unless the window was closed meanwhile."""
+        if self.isVisible():
+            self.jobs.worker.warm_up()
+            self.spark.warm_up()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files."""

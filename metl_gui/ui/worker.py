@@ -39,9 +39,12 @@ class Worker:
         self._connection: Connection | None = None
 
     def warm_up(self) -> None:
-        """Start the process, so that the first task need not wait for it."""
-        with self._lock:
-            self._connect()
+        """Start the process, so that the first task need not wait for it; while it works there is nothing to do."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._connect()
+            finally:
+                self._lock.release()
 
     def call(self, task: Callable[[Watch], T], watch: Watch = UNWATCHED) -> T:
         """Do a task in the worker process and wait for it.

@@ -12,13 +12,12 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document, Ids
 from metl_gui.core.draft import Change, Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
-from metl_gui.store import comments, lease, log, refusals, runs, states
+from metl_gui.store import lease, log, runs, states
+from metl_gui.store.beside import Beside
 from metl_gui.store.block_rows import read_matrix, write_blocks
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
@@ -54,6 +53,7 @@ class ProjectFile:
         self._holder = holder
         self._lock = threading.RLock()
         self._identity = _identity(path)
+        self.beside = Beside(self._reading, self._editing)
 
     @classmethod
     def create(cls, path: Path, who: str = "") -> ProjectFile:
@@ -227,51 +227,6 @@ class ProjectFile:
         """Read the named states, newest first."""
         with self._reading() as connection:
             return states.named(connection)
-
-    def refuse_proposal(self, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
-        """Remember that a proposal was refused, so that it is not made again."""
-        with self._editing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO refused_proposals (schema_id, lost, candidate, who, when_ms)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (schema_id, lost, candidate, stamp.who, stamp.when_ms),
-            )
-
-    def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
-        """Read the refused proposals: (schema id, lost path, candidate path)."""
-        with self._reading() as connection:
-            rows = connection.execute("SELECT schema_id, lost, candidate FROM refused_proposals")
-            return frozenset((schema_id, lost, candidate) for schema_id, lost, candidate in rows)
-
-    def refuse_suggestions(self, refused: Iterable[Refusal], stamp: Stamp) -> None:
-        """Remember that suggestions were refused, so that they are not made again."""
-        with self._editing() as connection:
-            refusals.add(connection, refused, stamp)
-
-    def restore_suggestions(self, restored: Iterable[Refusal]) -> None:
-        """Forget refusals, so that the suggestions are made again."""
-        with self._editing() as connection:
-            refusals.remove(connection, restored)
-
-    def refused_suggestions(self) -> tuple[Refusal, ...]:
-        """Read the refused suggestions, the newest first."""
-        with self._reading() as connection:
-            return refusals.read(connection)
-
-    def add_comment(self, subject: Subject, text: str, stamp: Stamp) -> int:
-        """Write a comment down, and return its id."""
-        with self._editing() as connection:
-            return comments.add(connection, subject, text, stamp)
-
-    def remove_comment(self, comment_id: int) -> bool:
-        """Remove a comment; whether there was one."""
-        with self._editing() as connection:
-            return comments.remove(connection, comment_id)
-
-    def comments(self) -> tuple[Comment, ...]:
-        """Read the comments, the oldest first."""
-        with self._reading() as connection:
-            return comments.read(connection)
 
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.

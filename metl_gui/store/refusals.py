@@ -1,4 +1,4 @@
-"""Suggestions that were refused, kept with the project beside its states."""
+"""Suggestions and rename proposals that were refused, kept with the project beside its states."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def read(connection: sqlite3.Connection) -> tuple[Refusal, ...]:
         " ORDER BY when_ms DESC, schema_id, p_lineage, entity_id, q_lineage"
     )
     return tuple(Refusal(*row) for row in rows)
+
+
+def add_proposal(connection: sqlite3.Connection, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
+    """Remember a refused rename proposal; inside a transaction."""
+    connection.execute(
+        "INSERT OR REPLACE INTO refused_proposals (schema_id, lost, candidate, who, when_ms) VALUES (?, ?, ?, ?, ?)",
+        (schema_id, lost, candidate, stamp.who, stamp.when_ms),
+    )
+
+
+def read_proposals(connection: sqlite3.Connection) -> frozenset[tuple[int, str, str]]:
+    """Read the refused rename proposals: (schema id, lost path, candidate path)."""
+    rows = connection.execute("SELECT schema_id, lost, candidate FROM refused_proposals")
+    return frozenset((schema_id, lost, candidate) for schema_id, lost, candidate in rows)

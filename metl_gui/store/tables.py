@@ -11,7 +11,7 @@ from metl_gui.store.connection import APPLICATION_ID
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-VERSION = 4
+VERSION = 5
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -41,6 +41,54 @@ CREATE TABLE comments (
     target_lineage INTEGER NOT NULL,
     text TEXT NOT NULL,
     who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL
+) STRICT;
+"""
+
+_DECISIONS = """
+CREATE TABLE project_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE assignments (
+    schema_id INTEGER NOT NULL,
+    entity_id INTEGER NOT NULL,
+    version INTEGER NOT NULL, -- of the schema, where the loss began
+    assignee TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    PRIMARY KEY (schema_id, entity_id, version)
+) STRICT;
+
+CREATE TABLE version_tasks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    schema TEXT NOT NULL, -- as the messages name it
+    seen TEXT NOT NULL, -- what tells this version from others: label or fingerprint
+    declaration TEXT NOT NULL, -- JSON of core.declarations.VersionDeclaration
+    records INTEGER NOT NULL,
+    samples TEXT NOT NULL, -- JSON, types and patterns of values, never values themselves
+    errors TEXT NOT NULL, -- where the records wait
+    when_ms INTEGER NOT NULL,
+    UNIQUE (schema, seen)
+) STRICT;
+
+CREATE TABLE pending_imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    door TEXT NOT NULL,
+    undo_group INTEGER, -- null until its first version is added
+    total INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE pending_versions (
+    import_id INTEGER NOT NULL REFERENCES pending_imports (id),
+    place INTEGER NOT NULL,
+    declaration TEXT NOT NULL, -- JSON of core.declarations.VersionDeclaration
+    PRIMARY KEY (import_id, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE exported_states (
+    state INTEGER PRIMARY KEY,
     when_ms INTEGER NOT NULL
 ) STRICT;
 """
@@ -79,13 +127,27 @@ def _add_comments(database: Database) -> None:
     database.execute(_COMMENTS)
 
 
+def _add_decisions(database: Database) -> None:
+    for statement in _statements(_DECISIONS):
+        database.execute(statement)
+
+
+def _statements(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(";") if part.strip())
+
+
 def _pack(database: Database) -> None:
     from metl_gui.store.packing import pack_bulk_tables
 
-    pack_bulk_tables(database.conn, tuple(part for part in _PACKED.split(";") if part.strip()))
+    pack_bulk_tables(database.conn, _statements(_PACKED))
 
 
-MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_refused_suggestions, 2: _add_comments, 3: _pack}
+MIGRATIONS: dict[int, Callable[[Database], None]] = {
+    1: _add_refused_suggestions,
+    2: _add_comments,
+    3: _pack,
+    4: _add_decisions,
+}
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
 Tables without a rowid (dusb, blocks, block_details) are changed by ``ALTER TABLE``, not by ``transform``.
@@ -214,7 +276,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS)
+        database.executescript(_TABLES + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

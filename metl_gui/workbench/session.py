@@ -237,35 +237,35 @@ class Workbench:
 
     def refuse_proposal(self, schema_id: int, lost: str, candidate: str) -> None:
         """Remember that a rename proposal was refused; not part of a state."""
-        self._project.refuse_proposal(schema_id, lost, candidate, self.stamp())
+        self._project.beside.refuse_proposal(schema_id, lost, candidate, self.stamp())
 
     def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
         """Return the refused proposals: schema id, lost path, candidate path."""
-        return self._project.refused_proposals()
+        return self._project.beside.refused_proposals()
 
     def refuse_suggestions(self, refused: Iterable[Refusal]) -> None:
         """Remember that suggestions were refused; not part of a state."""
-        self._project.refuse_suggestions(refused, self.stamp())
+        self._project.beside.refuse_suggestions(refused, self.stamp())
 
     def restore_suggestions(self, restored: Iterable[Refusal]) -> None:
         """Let refused suggestions be made again."""
-        self._project.restore_suggestions(restored)
+        self._project.beside.restore_suggestions(restored)
 
     def refused_suggestions(self) -> tuple[Refusal, ...]:
         """Return the refused suggestions, the newest first."""
-        return self._project.refused_suggestions()
+        return self._project.beside.refused_suggestions()
 
     def add_comment(self, subject: Subject, text: str) -> int:
         """Keep a comment with the project, and return its id; not part of a state."""
-        return self._project.add_comment(subject, text, self.stamp())
+        return self._project.beside.add_comment(subject, text, self.stamp())
 
     def remove_comment(self, comment_id: int) -> bool:
         """Forget a comment; whether there was one."""
-        return self._project.remove_comment(comment_id)
+        return self._project.beside.remove_comment(comment_id)
 
     def comments(self) -> tuple[Comment, ...]:
         """Return the comments, the oldest first."""
-        return self._project.comments()
+        return self._project.beside.comments()
 
     def add_run(self, report: dict[str, Any], events: list[Any]) -> str:
         """Keep the report and the events of a run with the project; needs no lease."""

@@ -24,6 +24,14 @@ from tests.unit.store.editing import Editing
 from tests.unit.store.test_lease import other_editor
 
 TODAY = tables.VERSION
+NEW_IN_5 = (
+    "project_settings",
+    "assignments",
+    "version_tasks",
+    "pending_versions",
+    "pending_imports",
+    "exported_states",
+)
 
 
 def rename_back(database: Database) -> None:
@@ -125,9 +133,9 @@ def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> No
     connection.close()
     refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
     with ProjectFile.open(path, for_editing=True) as project:
-        project.refuse_suggestions([refusal], Stamp("ada", 5))
+        project.beside.refuse_suggestions([refusal], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.refused_suggestions() == (refusal,)
+        assert project.beside.refused_suggestions() == (refusal,)
 
 
 def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
@@ -140,17 +148,28 @@ def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
     subject = Subject(Spot(1, 2, 3, 4), Spot(5))
     with ProjectFile.open(path, for_editing=True) as project:
         assert project.backup is not None
-        id_ = project.add_comment(subject, "Ask the billing team", Stamp("ada", 5))
+        id_ = project.beside.add_comment(subject, "Ask the billing team", Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.comments() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
+        assert project.beside.comments() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
+
+
+def test_a_file_of_version_4_gets_room_for_decisions_beside_the_states(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        forget_decisions(project._connection)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=4")
+    connection.close()
+    with ProjectFile.open(path, for_editing=True) as project:
+        tables_there = project._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert set(NEW_IN_5) <= {name for (name,) in tables_there}
 
 
 def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        first = project.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
-        assert project.remove_comment(first)
-        assert not project.remove_comment(first)
-        assert project.add_comment(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
+        first = project.beside.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
+        assert project.beside.remove_comment(first)
+        assert not project.beside.remove_comment(first)
+        assert project.beside.add_comment(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
 
 
 def test_every_version_before_this_one_has_its_step() -> None:
@@ -195,6 +214,7 @@ def everything_after(document: Document) -> Transition:
 def unpack(project: ProjectFile) -> None:
     """Put attributes and blocks back into rows, as version 3 kept them."""
     document, connection = project.document(), project._connection
+    forget_decisions(connection)
     for table in ("blocks", "block_details", "texts", "types", "people"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE versions DROP COLUMN attributes")
@@ -218,6 +238,12 @@ def unpack(project: ProjectFile) -> None:
             (*block.key, *facts, *lists, *rest),
         )
     connection.commit()
+
+
+def forget_decisions(connection: sqlite3.Connection) -> None:
+    """Take away the tables that version 4 had not."""
+    for table in NEW_IN_5:
+        connection.execute(f"DROP TABLE {table}")
 
 
 def lists_of(block: Block) -> tuple[tuple[object, ...], ...]:

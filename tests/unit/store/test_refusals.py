@@ -18,26 +18,26 @@ SECOND = Refusal(1, 5, 3, 4, "größe", "payer_id")
 
 def test_refusals_outlive_the_opening_newest_first(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.refuse_suggestions([FIRST], Stamp("ada", 5))
-        project.refuse_suggestions([SECOND], Stamp("ada", 6))
+        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.beside.refuse_suggestions([SECOND], Stamp("ada", 6))
     with ProjectFile.open(path, for_editing=False) as project:
-        found = project.refused_suggestions()
+        found = project.beside.refused_suggestions()
     assert found == (SECOND, FIRST)
     assert [refusal.from_path for refusal in found] == ["größe", "customer_ref"]
 
 
 def test_a_refusal_made_twice_is_one(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.refuse_suggestions([FIRST], Stamp("ada", 5))
-        project.refuse_suggestions([FIRST, FIRST], Stamp("bob", 6))
-        assert project.refused_suggestions() == (FIRST,)
+        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.beside.refuse_suggestions([FIRST, FIRST], Stamp("bob", 6))
+        assert project.beside.refused_suggestions() == (FIRST,)
 
 
 def test_restoring_forgets_that_one_only(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.refuse_suggestions([FIRST, SECOND], Stamp("ada", 5))
-        project.restore_suggestions([FIRST])
-        assert project.refused_suggestions() == (SECOND,)
+        project.beside.refuse_suggestions([FIRST, SECOND], Stamp("ada", 5))
+        project.beside.restore_suggestions([FIRST])
+        assert project.beside.refused_suggestions() == (SECOND,)
 
 
 def test_a_refusal_makes_no_state_and_undo_leaves_it(path: Path) -> None:
@@ -45,13 +45,13 @@ def test_a_refusal_makes_no_state_and_undo_leaves_it(path: Path) -> None:
         editing = Editing(project)
         editing.small_world()
         state = project.state()
-        project.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
         assert project.state() == state
         editing.undo_newest()
-        assert project.refused_suggestions() == (FIRST,)
+        assert project.beside.refused_suggestions() == (FIRST,)
 
 
 def test_who_may_only_read_cannot_refuse(path: Path) -> None:
     ProjectFile.create(path).close()
     with ProjectFile.open(path, for_editing=False) as project, pytest.raises(ProjectHeldError):
-        project.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))

@@ -71,8 +71,8 @@ def test_a_state_is_named_and_renamed_without_making_another_one(editing: Editin
 
 def test_a_refused_proposal_is_remembered_once(editing: Editing, path: Path) -> None:
     for _ in range(2):
-        editing.project.refuse_proposal(1, "legacy", "note", Stamp("ada"))
+        editing.project.beside.refuse_proposal(1, "legacy", "note", Stamp("ada"))
     editing.project.close()
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.refused_proposals() == {(1, "legacy", "note")}
+        assert project.beside.refused_proposals() == {(1, "legacy", "note")}
         assert project.state() == 0

@@ -24,6 +24,7 @@ from metl_gui.core.edits.revert import Revert
 from metl_gui.core.suggest.refusal import Refusal
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
+from metl_gui.store.beside import Beside
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.runs import LoggedRun
@@ -154,6 +155,11 @@ class Workbench:
     def document(self) -> Document:
         """The current document; a frozen value that stays as it is while edits go on."""
         return self._document
+
+    @property
+    def beside(self) -> Beside:
+        """What is kept with the project beside its states."""
+        return self._project.beside
 
     def new_group(self, door: Door = Door.COMMAND) -> EditGroup:
         """Begin a group of edits that are undone together; pass it to ``do`` for each of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ from metl_gui.cli.output import Output
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
+    from metl_gui.core.problems import Problem
     from metl_gui.workbench.mapping import MapMode, MapResult
     from metl_gui.workbench.searching import Answers, VersionProgression
+    from metl_gui.workbench.trying import Trial
 
 _CHANGES = {"other": "not the same ones"}
 
@@ -30,9 +33,16 @@ def register(commands: Commands) -> None:
         "check",
         run_check,
         "find what is wrong or doubtful in a project",
-        "Ends with 3 at an error or a warning; notes alone do not count.",
+        "Ends with 3 at an error or a warning; notes alone do not count. With --against nothing is written either: it "
+        "says what schemas that are not live yet would do to the mapping, and ends with 3 if a confirmed block would "
+        "lose something, with 1 when every source was refused.",
     )
     add_project(check)
+    check.add_argument("--against", nargs="+", metavar="SOURCE", help="try these schemas: files, folders or patterns")
+    check.add_argument(
+        "--tree", choices=["extraction", "cdm"], default="extraction", help="where they belong (extraction)"
+    )
+    check.add_argument("--format", default="auto", help="how to read them, as import does")
     export = commands.add("export", run_export, "write the matrix for pipelines and spreadsheets")
     add_project(export)
     export.add_argument("--format", required=True, help="json, dusb or csv")
@@ -143,17 +153,57 @@ def run_check(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.checking import check_project
     from metl_gui.workbench.session import Workbench
 
+    if arguments.against is not None:
+        return _try(arguments, out)
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         found = check_project(workbench)
-    lines = []
-    for problem in found.problems:
-        hint = f" {problem.hint}" if problem.hint else ""
-        lines.append(f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}{hint}")
+    lines = [problem_line(problem) for problem in found.problems]
     counts = ", ".join(
         f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
     )
     out.result(found.as_json(), [*lines, f"State {found.state}: {counts or 'no problems'}."])
     return FOUND if found.has_found else DONE
+
+
+def problem_line(problem: Problem) -> str:
+    """Write a problem as one line."""
+    hint = f" {problem.hint}" if problem.hint else ""
+    return f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}{hint}"
+
+
+def _try(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.core.nodes import Side
+    from metl_gui.registry.formats import parse_format
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.trying import try_sources
+
+    try:
+        parse_format(arguments.format)
+    except UserError as error:
+        wrong_usage(arguments, str(error))
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        document, refused = workbench.document, workbench.refused_proposals()
+        found = try_sources(document, Side(arguments.tree), arguments.against, arguments.format, refused, watch)
+    out.result(found.as_json(), list(trial_lines(found)))
+    if found.is_all_refused:
+        out.note("error: Nothing was tried: every source was refused.\nhint: The reasons stand beside the sources.")
+        return AT_FAULT
+    return FOUND if found.has_found else DONE
+
+
+def trial_lines(found: Trial) -> Iterator[str]:
+    """Say in lines what schemas that are not live yet would do."""
+    for version in found.added:
+        yield f"new      {version.name} version {version.version}, {version.attributes} attributes"
+    for refusal in found.refused:
+        yield f"refused  {refusal.source}: {refusal.reason}"
+    for problem in found.problems:
+        yield problem_line(problem)
+    known = f", {len(found.unchanged)} known already" if found.unchanged else ""
+    sources = f", {len(found.sources_lost)} attributes would lose their last source" if found.sources_lost else ""
+    blocks = len(found.blocks)
+    would = f"{blocks} block{'' if blocks == 1 else 's'} would need a decision" if blocks else "nothing would be lost"
+    yield f"{len(found.added)} new{known}: {would}{sources}. Nothing was written."
 
 
 def run_export(arguments: argparse.Namespace, out: Output) -> int:

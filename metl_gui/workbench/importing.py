@@ -16,7 +16,7 @@ from pathlib import Path
 from metl_gui.core.blocks import Verdict
 from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.document import Document
-from metl_gui.core.draft import Transition
+from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel
@@ -166,23 +166,47 @@ def add_reading(
     )
 
 
-def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, group: EditGroup, tally: _Tally) -> None:
-    known = known_version(workbench.document, side, declaration)
-    if known is not None:
-        if declaration.label is not None and declaration.label not in known.labels:
-            workbench.do(AttachLabel(side, known.id, declaration.label), group=group)
-        for alias in declaration.aliases:
-            if workbench.document.tree(side).named(alias) is None:
-                workbench.do(AddAlias(side, known.schema_id, alias), group=group)
-        if declaration.key is not None and known.key is None:
-            workbench.do(NoteKey(side, known.id, declaration.key), group=group)
-        tally.unchanged.append(UnchangedVersion(declaration.name, known.label, declaration.source))
-        return
-    transition = workbench.do(AddVersion(side, declaration), group=group)
-    version = next(c.after for c in transition.change.versions if c.side is side and c.before is None and c.after)
+def edits_for(document: Document, side: Side, declaration: VersionDeclaration) -> tuple[Edit, ...]:
+    """Return the edits that bring a declared version in; for a version that is known, what is new of it."""
+    known = known_version(document, side, declaration)
+    if known is None:
+        return (AddVersion(side, declaration),)
+    edits: list[Edit] = []
+    if declaration.label is not None and declaration.label not in known.labels:
+        edits.append(AttachLabel(side, known.id, declaration.label))
+    tree = document.tree(side)
+    edits += [AddAlias(side, known.schema_id, alias) for alias in declaration.aliases if tree.named(alias) is None]
+    if declaration.key is not None and known.key is None:
+        edits.append(NoteKey(side, known.id, declaration.key))
+    return tuple(edits)
+
+
+def added_version(transition: Transition, side: Side, source: str) -> AddedVersion | None:
+    """Say which version an edit added, ``None`` when it added none."""
+    version = next((c.after for c in transition.change.versions if c.side is side and c.before is None), None)
+    if version is None:
+        return None
     name = transition.after.tree(side).schema(version.schema_id).name
-    tally.added.append(AddedVersion(side.value, name, version.label, len(version.attributes), declaration.source))
-    tally.verdicts.update(new_verdicts(transition))
+    return AddedVersion(side.value, name, version.label, len(version.attributes), source)
+
+
+def unchanged_version(document: Document, side: Side, declaration: VersionDeclaration) -> UnchangedVersion:
+    """Name the version that a declaration is known as."""
+    known = known_version(document, side, declaration)
+    return UnchangedVersion(declaration.name, known.label if known else "", declaration.source)
+
+
+def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, group: EditGroup, tally: _Tally) -> None:
+    found: AddedVersion | None = None
+    for edit in edits_for(workbench.document, side, declaration):
+        transition = workbench.do(edit, group=group)
+        found = added_version(transition, side, declaration.source) or found
+        if found is not None:
+            tally.verdicts.update(new_verdicts(transition))
+    if found is not None:
+        tally.added.append(found)
+    else:
+        tally.unchanged.append(unchanged_version(workbench.document, side, declaration))
 
 
 def known_version(document: Document, side: Side, declaration: VersionDeclaration) -> Version | None:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
+from metl_gui.core.assignments import Assignment, AssignmentKey
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.draft import Stamp
 from metl_gui.core.suggest.refusal import Refusal
-from metl_gui.store import comments, refusals
+from metl_gui.store import assignments, comments, refusals, states
+from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
 """Opens the project file for reading, or for one transaction of its editor."""
@@ -19,16 +21,18 @@ Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
 class Beside:
     """Comments, refusals and the like of one open project file; reached by ``ProjectFile.beside``.
 
-    Everything that writes needs the editing lease.
+    Everything that writes needs the editing lease, but what only appends.
 
     Args:
         reading: opens the file to read.
         editing: opens it to write.
+        appending: opens it to write without the lease.
     """
 
-    def __init__(self, reading: Session, editing: Session) -> None:
+    def __init__(self, reading: Session, editing: Session, appending: Session) -> None:
         self._reading = reading
         self._editing = editing
+        self._appending = appending
 
     def refuse_proposal(self, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
         """Remember that a proposal was refused, so that it is not made again."""
@@ -69,3 +73,40 @@ class Beside:
         """Read the comments, the oldest first."""
         with self._reading() as connection:
             return comments.read(connection)
+
+    def assign(self, keys: Iterable[AssignmentKey], assignee: str, stamp: Stamp) -> None:
+        """Say who is to decide on some review items; an empty name takes that away."""
+        with self._editing() as connection:
+            assignments.assign(connection, keys, assignee, stamp)
+
+    def assignments(self) -> tuple[Assignment, ...]:
+        """Read who is to decide on what, the newest first."""
+        with self._reading() as connection:
+            return assignments.read(connection)
+
+    def publish(self, state: int, name: str, stamp: Stamp) -> None:
+        """Make a state the one that production and exports use, and name it unless the name is empty."""
+        with self._editing() as connection:
+            states.publish(connection, state, stamp)
+            if name:
+                states.name(connection, state, name, stamp)
+
+    def named_states(self) -> list[NamedState]:
+        """Read the named and the published states, newest first."""
+        with self._reading() as connection:
+            return states.named(connection)
+
+    def live_state(self) -> int | None:
+        """Read which state was published last."""
+        with self._reading() as connection:
+            return states.live(connection)
+
+    def add_export(self, state: int, when_ms: int) -> None:
+        """Remember that a state was exported; needs no lease."""
+        with self._appending() as connection:
+            states.add_export(connection, state, when_ms)
+
+    def exported_states(self) -> frozenset[int]:
+        """Read which states were exported."""
+        with self._reading() as connection:
+            return states.exported(connection)

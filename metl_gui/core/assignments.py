@@ -1,0 +1,61 @@
+"""Who is to decide on a review item: a note beside the states, kept by (schema, entity, first version of the loss).
+
+Source: ux.md §8; not part of a state (dmm.md §9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from metl_gui.core.document import Document
+from metl_gui.core.review import ReviewItem
+
+AssignmentKey: TypeAlias = tuple[int, int, int]
+"""(schema id, entity id, id of the schema version where the loss began)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A review item that somebody is to decide.
+
+    Args:
+        key: the item.
+        assignee: who is to decide.
+        who, when_ms: who said so, and when (milliseconds since 1970).
+    """
+
+    key: AssignmentKey
+    assignee: str
+    who: str = ""
+    when_ms: int = 0
+
+
+class Assignments:
+    """The assignments of a project, asked for review items."""
+
+    def __init__(self, assignments: Iterable[Assignment] = ()) -> None:
+        self._by_key = {assignment.key: assignment for assignment in assignments}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody who is to decide something, by name."""
+        return tuple(sorted({each.assignee for each in self._by_key.values()}, key=str.casefold))
+
+    def of(self, document: Document, item: ReviewItem) -> str:
+        """Return who is to decide on an item, empty for nobody."""
+        if not self._by_key:
+            return ""
+        found = (self._by_key.get(key) for key in keys_of(document, item))
+        return next((assignment.assignee for assignment in found if assignment is not None), "")
+
+
+def keys_of(document: Document, item: ReviewItem) -> tuple[AssignmentKey, ...]:
+    """Return what an item is known by: one key for each version in which something of it began."""
+    schema_id = document.extraction.version(item.key[0]).schema_id
+    entity_id = document.cdm.version(item.key[1]).schema_id
+    return tuple((schema_id, entity_id, since) for since in item.since)
+
+
+NOBODY_ASSIGNED = Assignments()

@@ -129,8 +129,8 @@ def history(connection: sqlite3.Connection, limit: int | None, below: int | None
     """Yield the history, newest first."""
     rows = connection.execute(
         "SELECT state, title, edits.who, edits.when_ms, door, undo_group, undoes, coalesce(name, ''),"
-        " published_ms IS NOT NULL FROM edits LEFT JOIN states USING (state)"
-        " WHERE state < ? ORDER BY state DESC LIMIT ?",
+        " EXISTS (SELECT 1 FROM publications WHERE publications.state = edits.state)"
+        " FROM edits LEFT JOIN states USING (state) WHERE state < ? ORDER BY state DESC LIMIT ?",
         (2**62 if below is None else below, -1 if limit is None else limit),
     )
     for state, title, who, when_ms, door, group, undoes, name, is_published in rows:

@@ -25,7 +25,6 @@ from metl_gui.store.interning import Interned
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.making import bring_up_to_date, make_file, newer
 from metl_gui.store.runs import LoggedRun
-from metl_gui.store.states import NamedState
 from metl_gui.store.tables import VERSION, file_version
 from metl_gui.store.tree_rows import read_tree, write_trees
 
@@ -53,7 +52,7 @@ class ProjectFile:
         self._holder = holder
         self._lock = threading.RLock()
         self._identity = _identity(path)
-        self.beside = Beside(self._reading, self._editing)
+        self.beside = Beside(self._reading, self._editing, self._appending)
 
     @classmethod
     def create(cls, path: Path, who: str = "") -> ProjectFile:
@@ -223,18 +222,13 @@ class ProjectFile:
                 raise ProjectError(f"There is no state {state} in {self.path.name}.", hint="Look at the history.")
             states.name(connection, state, name, stamp)
 
-    def named_states(self) -> list[NamedState]:
-        """Read the named states, newest first."""
-        with self._reading() as connection:
-            return states.named(connection)
-
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
 
         Returns:
             The run's id.
         """
-        with self._session() as connection, writing(connection):
+        with self._appending() as connection:
             return runs.add(connection, report, events)
 
     def runs(self, limit: int | None = None) -> list[LoggedRun]:
@@ -275,6 +269,11 @@ class ProjectFile:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._session() as connection, reading(connection), self._undamaged():
+            yield connection
+
+    @contextmanager
+    def _appending(self) -> Iterator[sqlite3.Connection]:
+        with self._session() as connection, writing(connection):
             yield connection
 
     @contextmanager

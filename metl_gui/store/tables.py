@@ -87,6 +87,13 @@ CREATE TABLE pending_versions (
     PRIMARY KEY (import_id, place)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE publications (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- the highest is live
+    state INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE exported_states (
     state INTEGER PRIMARY KEY,
     when_ms INTEGER NOT NULL

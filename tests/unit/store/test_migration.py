@@ -30,6 +30,7 @@ NEW_IN_5 = (
     "version_tasks",
     "pending_versions",
     "pending_imports",
+    "publications",
     "exported_states",
 )
 

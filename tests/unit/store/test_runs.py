@@ -62,7 +62,7 @@ def test_a_state_is_named_and_renamed_without_making_another_one(editing: Editin
     editing.small_world()
     editing.project.name_state(3, "draft", Stamp("ada", 5))
     editing.project.name_state(3, "release", Stamp("bob", 6))
-    assert editing.project.named_states() == [NamedState(3, "release", "bob", 6, is_published=False)]
+    assert editing.project.beside.named_states() == [NamedState(3, "release", "bob", 6)]
     assert editing.project.state() == 4
     assert [edit.name for edit in editing.project.history()] == ["", "release", "", ""]
     with pytest.raises(ProjectError, match="no state 5"):

@@ -1,0 +1,141 @@
+"""Publishing: a person makes a state the one that production runs and exports use.
+
+What is live is what was published last, so publishing an older state again takes production back to it.
+Source: dmm.md §9, contract.md §1 and §4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.canonical import exported_blocks, is_held
+from metl_gui.core.document import Document
+from metl_gui.core.problems import Problem, Severity
+from metl_gui.errors import ProjectError, UserError
+from metl_gui.store.states import NamedState
+from metl_gui.workbench.checking import check_document
+from metl_gui.workbench.documents import Written
+from metl_gui.workbench.session import Workbench
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Published(Written):
+    """What publishing did.
+
+    Args:
+        state: the state that is live now.
+        name: the name it has, empty when none.
+        who: the person who published it.
+        was_live: the state that was live before, ``None`` when none was.
+        is_new: false when it was live already.
+        blocks: blocks that production uses, held ones included.
+        held: blocks whose messages wait until they are reviewed.
+        unconfirmed: blocks that production leaves out because nobody has confirmed them.
+        problems: what the checks found, none of it an error.
+    """
+
+    state: int
+    name: str
+    who: str
+    was_live: int | None
+    is_new: bool
+    blocks: int
+    held: int
+    unconfirmed: int
+    problems: tuple[Problem, ...]
+
+
+def publish(workbench: Workbench, state: int | None = None, name: str = "") -> Published:
+    """Make a state the one that production runs and exports use, the current one by default.
+
+    Args:
+        workbench: the project, open for editing.
+        state: its number.
+        name: the name that the state gets; empty leaves the one it has.
+
+    Raises:
+        UserError: the checks find an error in it.
+        ProjectError: there is no such state, or the project is open read only.
+    """
+    document = workbench.at_state(state)
+    problems = check_document(document).problems
+    _refuse(document, [problem for problem in problems if problem.severity is Severity.ERROR])
+    before = workbench.beside.live_state()
+    stamp = workbench.stamp()
+    if before != document.state:
+        workbench.beside.publish(document.state, name.strip(), stamp)
+    elif name.strip():
+        workbench.name_state(document.state, name.strip())
+    found = live_state(workbench)
+    blocks = exported_blocks(document)
+    return Published(
+        document.state,
+        found.name if found else "",
+        (found.published_who if found else None) or stamp.who,
+        before,
+        before != document.state,
+        len(blocks),
+        sum(1 for block in blocks if is_held(document, block)),
+        sum(1 for block in document.matrix.blocks() if block.status is Status.UNCONFIRMED),
+        problems,
+    )
+
+
+def live_state(workbench: Workbench) -> NamedState | None:
+    """Return the state that production uses, ``None`` while nothing is published."""
+    live = workbench.beside.live_state()
+    return next((found for found in workbench.beside.named_states() if found.state == live), None)
+
+
+def published_states(workbench: Workbench) -> list[NamedState]:
+    """Return the published states, newest first."""
+    return [found for found in workbench.beside.named_states() if found.is_published]
+
+
+def production_document(workbench: Workbench, state: int | None = None) -> Document:
+    """Return the published state that production uses, or another published one.
+
+    Args:
+        workbench: the project.
+        state: number of a published state; by default the one that was published last.
+
+    Raises:
+        UserError: nothing is published, or this state is not; the hint says what to do.
+    """
+    published = published_states(workbench)
+    live = workbench.beside.live_state()
+    wanted = live if state is None else state
+    name = workbench.path.name
+    if wanted is None:
+        raise UserError(
+            f"Nothing of {name} is published yet.",
+            "Exports and production runs use published states only.",
+            f"Publish it first: metl publish {name} (in the window Run > Publish).",
+        )
+    if wanted in {found.state for found in published}:
+        return workbench.at_state(wanted)
+    if not 0 <= wanted <= workbench.document.state:
+        raise ProjectError(
+            f"There is no state {wanted} in {name}.", hint=f"Its states go from 0 to {workbench.document.state}."
+        )
+    known = f"Live is state {live}." if live is not None else ""
+    raise UserError(
+        f"State {wanted} of {name} is not published.",
+        f"Exports and production runs use published states only. {known}".rstrip(),
+        f"Publish it first: metl publish {name} --state {wanted}",
+    )
+
+
+def _refuse(document: Document, errors: list[Problem]) -> None:
+    if not errors:
+        return
+    found = "; ".join(f"{error.place}: {error.message}" for error in errors[:_SHOWN])
+    more = f"; and {len(errors) - _SHOWN} more" if len(errors) > _SHOWN else ""
+    raise UserError(
+        f"State {document.state} is not published: the checks find {len(errors)} error{'s' * (len(errors) != 1)}.",
+        f"{found}{more}",
+        "See all of them with metl check, mend them and publish again.",
+    )

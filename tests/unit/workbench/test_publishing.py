@@ -1,0 +1,91 @@
+"""Publishing: which state production uses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.document import Document
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.errors import ProjectError, ProjectHeldError, UserError
+from metl_gui.workbench.history import history
+from metl_gui.workbench.publishing import live_state, production_document, publish, published_states
+from metl_gui.workbench.session import Workbench
+
+from .conftest import declare
+
+
+def test_nothing_is_live_until_somebody_publishes(mapped: Workbench) -> None:
+    assert live_state(mapped) is None
+    with pytest.raises(UserError, match=r"Nothing of pay\.metl is published yet.*metl publish pay\.metl"):
+        production_document(mapped)
+
+
+def test_edits_after_publishing_do_not_reach_production(mapped: Workbench) -> None:
+    published = publish(mapped, name="first")
+    live = state_hash(mapped.document)
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    found = production_document(mapped)
+    assert (found.state, state_hash(found)) == (published.state, live) == (5, live)
+    assert mapped.document.state == 6
+    with pytest.raises(UserError, match=r"State 6 of pay\.metl is not published.*Live is state 5"):
+        production_document(mapped, 6)
+    with pytest.raises(ProjectError, match="no state 7"):
+        production_document(mapped, 7)
+
+
+def test_publishing_an_older_state_again_takes_production_back_to_it(mapped: Workbench) -> None:
+    publish(mapped)
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    later = publish(mapped, name="with version 2")
+    assert (later.was_live, later.blocks, later.held, later.is_new) == (5, 4, 2, True)
+    back = publish(mapped, state=5)
+    assert (back.state, back.was_live) == (5, 6)
+    assert production_document(mapped).state == 5
+    assert production_document(mapped, 6).state == 6
+    assert [found.state for found in published_states(mapped)] == [6, 5]
+
+
+def test_what_is_live_is_not_published_twice_but_can_get_a_name(mapped: Workbench) -> None:
+    assert publish(mapped).is_new
+    again = publish(mapped, name=" release ")
+    assert (again.is_new, again.name, again.was_live) == (False, "release", 5)
+
+
+def test_who_published_and_the_name_survive_a_restart(mapped: Workbench) -> None:
+    publish(mapped, name="release 1")
+    path = mapped.path
+    mapped.close()
+    with Workbench.open(path, for_editing=False) as opened:
+        live = live_state(opened)
+        assert live is not None
+        assert (live.state, live.name, live.published_who) == (5, "release 1", "tess")
+        assert [entry.state for entry in history(opened).states if entry.published] == [5]
+        with pytest.raises(ProjectHeldError):
+            publish(opened, state=4)
+
+
+def test_a_state_that_never_was_is_refused(mapped: Workbench) -> None:
+    with pytest.raises(ProjectError, match="no state 99"):
+        publish(mapped, state=99)
+    assert live_state(mapped) is None
+
+
+def test_a_state_with_an_error_is_refused_with_its_place(mapped: Workbench) -> None:
+    mapped._document = broken(mapped)
+    with pytest.raises(UserError, match=r"the checks find 2 errors.*fx\.pay\.orders"):
+        publish(mapped)
+    assert live_state(mapped) is None
+
+
+def broken(workbench: Workbench) -> Document:
+    """Give the current document a block that is not 1:1, which no edit can make."""
+    document = workbench.document
+    block = next(document.matrix.blocks())
+    first, second = block.elements[:2]
+    draft = document.matrix.draft()
+    draft.put(block.key, replace(block, elements=(first, first._replace(p=second.p))))
+    return replace(document, matrix=draft.finish())

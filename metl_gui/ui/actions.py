@@ -192,6 +192,7 @@ TABLE = (
         does=lambda w: w.commands.ask_and_import(Side.CDM),
         when=can_edit,
     ),
+    ActionRow("try_schemas", "Schema", "Only try schemas…", does=lambda w: w.reception.trials.ask_and_try()),
     ActionRow(
         "remove_version",
         "Schema",

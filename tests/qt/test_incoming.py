@@ -18,6 +18,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.incoming.parts import Act, Offer
 from metl_gui.ui.incoming.reception import files_in
 from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.incoming.trial_sheet import TrialSheet
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.window import Window
 from metl_gui.workbench import recognizing
@@ -78,6 +79,60 @@ def test_a_dropped_schema_changes_nothing_until_its_button_is_pressed(opened: Wi
     assert "1 version added" in opened.notice.words.text()
 
 
+def trial_of(window: Window) -> TrialSheet:
+    found = [sheet for sheet in window.findChildren(TrialSheet) if sheet.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def lost_customer(folder: Path) -> Path:
+    """A version of the sample's orders that has lost nearly everything."""
+    path = folder / "fx.payments.orders" / "6.json"
+    path.parent.mkdir()
+    path.write_text('{"title": "fx.payments.orders", "type": "object", "properties": {"id": {"type": "integer"}}}')
+    return path
+
+
+def test_only_try_names_what_would_be_lost_and_adds_nothing_until_asked(opened: Window, tmp_path: Path) -> None:
+    state = opened.project.value.state
+    press(drop(opened, lost_customer(tmp_path)), Act.ONLY_TRY)
+    sheet = trial_of(opened)
+    assert "would need a decision" in sheet.heading.text()
+    assert opened.project.value.state == state
+    shown = [words.title for words, _ in sheet.model.rows]
+    assert any("fx.payments.orders 6" in title for title in shown)
+    assert sheet.view.currentIndex().row() == 0
+    QTest.keyClick(sheet.view, Qt.Key.Key_End)
+    assert "would be lost: " in sheet.details.text()
+    sheet.copy.click()
+    copied = QGuiApplication.clipboard().text()
+    assert sheet.heading.text() in copied
+    assert "would be lost: " in copied
+    sheet.add.click()
+    QApplication.processEvents()
+    assert opened.project.value.state == state + 1
+    assert "1 version added" in opened.notice.words.text()
+
+
+def test_only_try_of_what_is_known_offers_nothing_to_add(opened: Window, sample: SampleFolder) -> None:
+    press(drop(opened, sample.canonical_model), Act.ONLY_TRY)
+    sheet = trial_of(opened)
+    assert sheet.heading.text() == "The project has all of these versions already"
+    assert not sheet.add.isEnabled()
+    assert sheet.cancel.hasFocus()
+
+
+def test_a_project_open_read_only_lets_one_try_but_not_add(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project, for_editing=False))
+    press(drop(window, lost_customer(tmp_path)), Act.ONLY_TRY)
+    sheet = trial_of(window)
+    assert sheet.model.rows
+    assert not sheet.add.isEnabled()
+
+
 def test_schemas_that_messages_carry_are_added_by_their_button(opened: Window, sample: SampleFolder) -> None:
     press(drop(opened, sample.waiting), Act.ADD_FROM_MESSAGES)
     assert "1 version added. 2 decisions wait." in opened.notice.words.text()
@@ -124,7 +179,7 @@ def test_without_a_project_schemas_cannot_be_added_and_the_sheet_says_why(
     make_window: Callable[[], Window], sample: SampleFolder
 ) -> None:
     sheet = drop(make_window(), sample.canonical_model, sample.messages)
-    assert [button.isEnabled() for _, button in sheet.buttons] == [False] * 5
+    assert [button.isEnabled() for _, button in sheet.buttons] == [False] * 6
     assert "Open or make a project first" in texts(sheet)
 
 
@@ -207,7 +262,12 @@ def test_paths_that_were_copied_are_looked_at_and_other_text_is_not(opened: Wind
     clipboard.setText(f'"{sample.canonical_model}"\n{sample.mapping}\n')
     control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QTest.keyClick(opened, Qt.Key.Key_V, control)
-    assert {offer.act for offer, _ in sheet_of(opened).buttons} == {Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ADD_TABLE}
+    assert {offer.act for offer, _ in sheet_of(opened).buttons} == {
+        Act.ADD_EXTRACTION,
+        Act.ADD_CDM,
+        Act.ONLY_TRY,
+        Act.ADD_TABLE,
+    }
     data = QMimeData()
     data.setText("schema,attribute\nnot a path")
     assert files_in(data) == []
@@ -249,7 +309,7 @@ def test_files_are_looked_at_in_the_worker_process(
     qtbot.waitUntil(lambda: window.findChildren(IncomingSheet) != [], timeout=60_000)
     sheet = window.findChildren(IncomingSheet)[0]
     acts = [offer.act for offer, _ in sheet.buttons]
-    assert acts == [Act.OPEN, Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ADD_TABLE]
+    assert acts == [Act.OPEN, Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ONLY_TRY, Act.ADD_TABLE]
     sheet.reject()
     end(window)
 

@@ -24,6 +24,7 @@ class Act(StrEnum):
     ADD_FROM_MESSAGES = "add-from-messages"
     USE = "use"
     TRY = "try"
+    ONLY_TRY = "only-try"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def parts_of(found: Recognized, document: Document, why_not: str, has_project: b
         for path in found.projects
     ]
     if found.schemas.declarations:
-        parts.append(_schemas(found, document, why_not))
+        parts.append(_schemas(found, document, why_not, has_project))
     for table in found.tables:
         lines = f"; {number_of(table.problems, 'line')} cannot be used" if table.problems else ""
         text = f"{number_of(table.rows, 'element')} in {table.path.name}{lines}"
@@ -93,7 +94,7 @@ def _project(path: Path) -> Part:
     return Part(f"The project {path.stem}", _end_of(str(path)), (Offer(Act.OPEN, "Open it", path),))
 
 
-def _schemas(found: Recognized, document: Document, why_not: str) -> Part:
+def _schemas(found: Recognized, document: Document, why_not: str, has_project: bool) -> Part:
     likely = likely_side(found.schemas, document)
     facts = novelty(found.schemas, document, likely)
     where = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
@@ -104,7 +105,8 @@ def _schemas(found: Recognized, document: Document, why_not: str) -> Part:
         Side.CDM: Offer(Act.ADD_CDM, "Add to the canonical model", None, why_not),
     }
     other = Side.CDM if likely is Side.EXTRACTION else Side.EXTRACTION
-    return Part("Schemas", text, (offers[likely], offers[other]))
+    no_try = "" if has_project else why_not
+    return Part("Schemas", text, (offers[likely], offers[other], Offer(Act.ONLY_TRY, "Only try", None, no_try)))
 
 
 def _what_is_new(facts: Novelty, tree: str) -> str:

@@ -13,6 +13,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.incoming.parts import Act, Offer, Part, parts_of, refusal_words
 from metl_gui.ui.incoming.sheet import IncomingSheet
+from metl_gui.ui.incoming.trials import Trials
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.workbench.progress import Watch
@@ -33,6 +34,7 @@ class Reception(QObject):
         self._window = window
         self._found = Recognized()
         self._looking = NewestJob(window.jobs)
+        self.trials = Trials(window)
 
     def paste(self) -> None:
         """Look at files that were copied in a file manager, or whose paths were copied as text."""
@@ -78,6 +80,8 @@ class Reception(QObject):
                 commands.add_schemas(Side.EXTRACTION, self._found)
             case Act.ADD_CDM:
                 commands.add_schemas(Side.CDM, self._found)
+            case Act.ONLY_TRY:
+                self.trials.try_reading(self._found.schemas)
             case Act.ADD_FROM_MESSAGES:
                 commands.import_schemas(Side.EXTRACTION, list(self._found.messages))
             case Act.ADD_TABLE if offer.path is not None:

@@ -92,6 +92,10 @@ class ReviewQuery:
         return ", ".join(_term_words(*term) for term in self.terms)
 
 
+NO_FILTER = ReviewQuery()
+"""Everything passes."""
+
+
 def parse_review_query(text: str) -> ReviewQuery:
     """Read the text of the filter box; nothing is refused, what means nothing is named."""
     terms: list[tuple[str, str, bool]] = []

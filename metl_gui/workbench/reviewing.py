@@ -10,9 +10,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from metl_gui.core.blocks import Verdict
+from metl_gui.core.blocks import BlockKey, Element, Verdict
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.proposals import Proposal, proposals
@@ -23,13 +24,18 @@ from metl_gui.workbench.addresses import (
     ElementName,
     block_name,
     element_names,
+    find_attribute,
     find_block,
     known_block_name,
 )
+from metl_gui.workbench.review_wanted import EVERYTHING, Wanted
 from metl_gui.workbench.session import Door, Workbench
 
 Refused: TypeAlias = AbstractSet[tuple[int, str, str]]
 """Refused proposals: schema id, lost path, candidate path."""
+
+ANY_VERDICT = "any"
+"""Stands for every verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,8 @@ class ReviewEntry:
         also: the later blocks that the decision applies to.
         postponed: whether somebody said "later".
         comment: free text.
+        assigned_to: who is to decide, empty for nobody.
+        since_ms: since when it stands as it does (milliseconds since 1970, 0 when nobody knows).
     """
 
     block: BlockName
@@ -74,6 +82,8 @@ class ReviewEntry:
     also: tuple[BlockName, ...]
     postponed: bool
     comment: str
+    assigned_to: str = ""
+    since_ms: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return one item of ``metl review --list``."""
@@ -95,6 +105,8 @@ class ReviewEntry:
             "also": [block.as_json() for block in self.also],
             "postponed": self.postponed,
             "comment": self.comment,
+            "assigned_to": self.assigned_to,
+            "since_ms": self.since_ms,
         }
 
 
@@ -131,18 +143,19 @@ class Decision:
         return {"state": self.state, "title": self.title, "decided": self.decided, "needs_review": self.left}
 
 
-def review_list(document: Document, refused: Refused = frozenset()) -> ReviewList:
+def review_list(document: Document, refused: Refused = frozenset(), wanted: Wanted = EVERYTHING) -> ReviewList:
     """List what waits for a decision: postponed items last, else by schema, version and entity.
 
     Args:
         document: the state to look at.
         refused: proposals not to make again (``workbench.refused_proposals()``).
+        wanted: which items, in which order.
     """
-    entries = [entry(document, item, refused) for item in review_items(document)]
-    return ReviewList(document.state, tuple(sorted(entries, key=lambda item: item.postponed)))
+    found = wanted.of(document, review_items(document))
+    return ReviewList(document.state, tuple(entry(document, one.item, refused, one.assigned) for one in found))
 
 
-def entry(document: Document, item: ReviewItem, refused: Refused = frozenset()) -> ReviewEntry:
+def entry(document: Document, item: ReviewItem, refused: Refused = frozenset(), assigned: str = "") -> ReviewEntry:
     """Put a review item into names."""
     schema_id = document.extraction.version(item.key[0]).schema_id
     block = item.block
@@ -162,6 +175,8 @@ def entry(document: Document, item: ReviewItem, refused: Refused = frozenset()) 
         tuple(known_block_name(document, key) for key in item.chain),
         block.postponed,
         block.comment,
+        assigned,
+        block.when_ms,
     )
 
 
@@ -181,19 +196,31 @@ def confirm(workbench: Workbench, blocks: Sequence[str], comment: str = "", door
     return _decide(workbench, edits, f"Confirm {len(edits)} blocks", door)
 
 
-def confirm_all(workbench: Workbench, verdict: str, comment: str = "", door: Door = Door.COMMAND) -> Decision:
+def confirm_all(
+    workbench: Workbench, verdict: str, comment: str = "", door: Door = Door.COMMAND, wanted: Wanted = EVERYTHING
+) -> Decision:
     """Confirm every item on the review list that has one verdict; one undo step.
+
+    Args:
+        workbench: the opened project.
+        verdict: the verdict, or ``any``.
+        comment: kept with each block.
+        door: where the gesture was made.
+        wanted: which items only.
 
     Raises:
         EditError: there is no such verdict.
     """
-    if verdict not in list(Verdict):
+    if verdict not in (*Verdict, ANY_VERDICT):
         raise EditError(
             f"There is no verdict {verdict!r}.", near_names(verdict, Verdict), f"Verdicts are {', '.join(Verdict)}."
         )
-    items = [item for item in review_items(workbench.document) if item.block.verdict == verdict]
-    edits = [ConfirmBlock(item.key, comment) for item in items]
-    return _decide(workbench, edits, f"Confirm all {len(edits)} blocks that are {verdict}", door)
+    found = wanted.of(workbench.document, review_items(workbench.document))
+    items = [one.item for one in found if verdict in (ANY_VERDICT, one.verdict)]
+    what = "" if verdict == ANY_VERDICT else f" that are {verdict}"
+    limits = wanted.query.words()
+    name = f"Confirm all {len(items)} blocks{what}{f' ({limits})' if limits else ''}"
+    return _decide(workbench, [ConfirmBlock(item.key, comment) for item in items], name, door)
 
 
 def rename(
@@ -221,22 +248,42 @@ def accept_losses(
     return _decide(workbench, [AcceptLosses(key, tuple(attributes), comment)], "", door)
 
 
-def retire(workbench: Workbench, block: str, comment: str = "", door: Door = Door.COMMAND) -> Decision:
-    """Say that a schema feeds an entity no more.
+def map_instead(
+    workbench: Workbench, block: str, pairs: Sequence[str], comment: str = "", door: Door = Door.COMMAND
+) -> Decision:
+    """Map other attributes in place of lost ones, each written ``FROM=TO``; one undo step.
+
+    A lost element whose CDM attribute is mapped so is settled, here and in the later versions of its chain.
 
     Raises:
-        EditError: the block is not known.
+        EditError: the block or an attribute is not known, or one of them is mapped in this block already.
     """
-    return _decide(workbench, [RetireBlock(find_block(workbench.document, block), comment)], "", door)
+    document = workbench.document
+    key = find_block(document, block)
+    ones = tuple(_element(document, key, text) for text in pairs)
+    return _decide(workbench, [SetElements(key, ones, comment=comment)], "", door)
 
 
-def postpone(workbench: Workbench, block: str, comment: str = "", door: Door = Door.COMMAND) -> Decision:
-    """Put a block at the end of the review list.
+def retire(workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: Door = Door.COMMAND) -> Decision:
+    """Say that a schema feeds an entity no more, of one block or of several; one undo step.
 
     Raises:
-        EditError: the block is not known.
+        EditError: a block is not known; then none was retired.
     """
-    return _decide(workbench, [Postpone(find_block(workbench.document, block), comment)], "", door)
+    edits = [RetireBlock(find_block(workbench.document, text), comment) for text in _listed(blocks)]
+    return _decide(workbench, edits, f"Retire {len(edits)} blocks", door)
+
+
+def postpone(
+    workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: Door = Door.COMMAND
+) -> Decision:
+    """Put one block or several at the end of the review list; one undo step.
+
+    Raises:
+        EditError: a block is not known; then none was put there.
+    """
+    edits = [Postpone(find_block(workbench.document, text), comment) for text in _listed(blocks)]
+    return _decide(workbench, edits, f"Decide later on {len(edits)} blocks", door)
 
 
 def refuse_proposal(workbench: Workbench, block: str, lost: str, candidate: str) -> None:
@@ -247,6 +294,32 @@ def refuse_proposal(workbench: Workbench, block: str, lost: str, candidate: str)
     """
     version = workbench.document.extraction.version(find_block(workbench.document, block)[0])
     workbench.refuse_proposal(version.schema_id, lost, candidate)
+
+
+def refuse_renames(workbench: Workbench, block: str, renames: Sequence[str]) -> Decision:
+    """Remember that lost attributes were not renamed, each written ``LOST=NEW``; not part of a state.
+
+    Raises:
+        EditError: the block, a lost attribute or a new one is not known; then nothing is remembered.
+    """
+    document = workbench.document
+    key = find_block(document, block)
+    parts = [_rename_parts(document, key, text) for text in renames]
+    for lost, candidate in parts:
+        if lost not in _lost_paths(document, key):
+            known = sorted(_lost_paths(document, key))
+            hint = near_names(lost, known) or f"It has lost {', '.join(known[:5]) or 'nothing that waits'}."
+            raise EditError(f"No lost element of {block} is called {lost}.", hint=hint)
+        for tree, id_ in ((document.extraction, key[0]), (document.cdm, key[1])):
+            if tree.version(id_).at_path(candidate) is not None:
+                break
+        else:
+            find_attribute(document.extraction.version(key[0]), block.partition("@")[0], candidate)
+    for lost, candidate in parts:
+        refuse_proposal(workbench, block, lost, candidate)
+    left = len(review_items(document))
+    named = ", ".join(f"{lost} is not {candidate}" for lost, candidate in parts)
+    return Decision(document.state, f"Remembered that {named}", 0, left)
 
 
 def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: Door) -> Decision:
@@ -260,9 +333,29 @@ def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: Door) 
 
 def _rename_parts(document: Document, key: tuple[int, int], text: str) -> tuple[str, str]:
     """Cut ``LOST=NEW`` at the sign behind a path that was lost; either path may hold the sign itself."""
-    block = document.matrix.block(*key)
-    lost = {path for loss in (block.open_losses if block else ()) for path in (loss.from_path, loss.to_path)}
+    lost = _lost_paths(document, key)
     cuts = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
     if not cuts:
         raise EditError(f"{text!r} does not say what was renamed to what.", hint="Write it as LOST=NEW.")
     return next((cut for cut in cuts if cut[0] in lost), cuts[0])
+
+
+def _lost_paths(document: Document, key: BlockKey) -> set[str]:
+    block = document.matrix.block(*key)
+    return {path for loss in (block.open_losses if block else ()) for path in (loss.from_path, loss.to_path)}
+
+
+def _element(document: Document, key: BlockKey, text: str) -> Element:
+    """Find the element that ``FROM=TO`` names in a block; either path may hold the sign itself."""
+    columns, rows = document.extraction.version(key[0]), document.cdm.version(key[1])
+    cuts = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    if not cuts:
+        raise EditError(f"{text!r} does not say what is mapped to what.", hint="Write it as FROM=TO.")
+    left, right = {a.path for a in columns.attributes}, {a.path for a in rows.attributes}
+    source, target = next((cut for cut in cuts if cut[0] in left and cut[1] in right), cuts[0])
+    schema, entity = document.extraction.schema(columns.schema_id), document.cdm.schema(rows.schema_id)
+    return Element(find_attribute(rows, entity.name, target).id, find_attribute(columns, schema.name, source).id)
+
+
+def _listed(blocks: str | Sequence[str]) -> Sequence[str]:
+    return [blocks] if isinstance(blocks, str) else blocks

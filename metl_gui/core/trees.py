@@ -218,6 +218,18 @@ class TreeView:
         row = -1 if version_id in self._versions else self.base.row(version_id)
         return int(self.base.schema_id[row]) if row >= 0 else self.version(version_id).schema_id
 
+    def has_version(self, version_id: int) -> bool:
+        """Whether there is a version, without making it."""
+        if version_id in self._versions:
+            return self._versions.get(version_id) is not None
+        return self.base.row(version_id) >= 0
+
+    def identity(self, version_id: int) -> tuple[tuple[str, ...], str]:
+        """Return labels and fingerprint of a version that is known to exist, without making the version."""
+        row = -1 if version_id in self._versions else self.base.row(version_id)
+        known = self.base.facts[row] if row >= 0 else self.version(version_id)
+        return known.labels, known.fingerprint
+
     def named(self, name: str) -> Schema | None:
         """Find a schema or entity by name or alias."""
         id_ = self._id_named(name)
@@ -266,6 +278,11 @@ class Tree(TreeView):
     def of(cls, schemas: Iterable[Schema] = (), versions: Iterable[Version] = ()) -> Tree:
         """Build a tree from node objects."""
         return cls(base_of(schemas, versions))
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether all of it stands in the columns."""
+        return not (self._schemas or self._versions)
 
     def schemas(self) -> list[Schema]:
         """Return all schemas or entities, by id."""

@@ -43,11 +43,16 @@ def register(commands: Commands) -> None:
         "--tree", choices=["extraction", "cdm"], default="extraction", help="where they belong (extraction)"
     )
     check.add_argument("--format", default="auto", help="how to read them, as import does")
-    export = commands.add("export", run_export, "write the matrix for pipelines and spreadsheets")
+    export = commands.add(
+        "export",
+        run_export,
+        "write the published matrix for pipelines and spreadsheets",
+        "Takes what was published last (metl publish) and its confirmed blocks.",
+    )
     add_project(export)
     export.add_argument("--format", required=True, help="json, dusb or csv")
     export.add_argument("-o", "--output", required=True, metavar="PATH", type=Path, help="the file to write")
-    export.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    export.add_argument("--state", type=int, metavar="N", help="another published state")
     export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
 
 
@@ -208,17 +213,16 @@ def trial_lines(found: Trial) -> Iterator[str]:
 
 def run_export(arguments: argparse.Namespace, out: Output) -> int:
     """Write the matrix of one state to a file."""
-    from metl_gui.workbench.exporting import export, parse_export_format
+    from metl_gui.workbench.exporting import export_published, parse_export_format
     from metl_gui.workbench.session import Workbench
 
     try:
         format_ = parse_export_format(arguments.format)
     except UserError as error:
         wrong_usage(arguments, str(error))
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
-        document = workbench.at_state(arguments.state)
-    with out.watching() as watch:
-        done = export(document, format_, arguments.output, arguments.include_unconfirmed, watch)
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        state, loose = arguments.state, arguments.include_unconfirmed
+        done = export_published(workbench, format_, arguments.output, state, loose, watch)
     held = f", {done.held} of them held until reviewed" if done.held else ""
     line = f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"
     out.result(done.as_json(), [line])

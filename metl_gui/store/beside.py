@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 from metl_gui.core.assignments import Assignment, AssignmentKey
 from metl_gui.core.comments import Comment, Subject
+from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
+from metl_gui.core.nodes import Side
+from metl_gui.core.pending import PendingImport
 from metl_gui.core.suggest.refusal import Refusal
-from metl_gui.store import assignments, comments, refusals, states
+from metl_gui.store import assignments, comments, pending, refusals, runs, states
 from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -110,3 +113,33 @@ class Beside:
         """Read which states were exported."""
         with self._reading() as connection:
             return states.exported(connection)
+
+    def runs_by_state(self) -> dict[int, tuple[str, ...]]:
+        """Read the ids of the runs of every state that has some, newest first."""
+        with self._reading() as connection:
+            return runs.by_state(connection)
+
+    def begin_import(self, side: Side, door: str, declarations: Sequence[VersionDeclaration], stamp: Stamp) -> int:
+        """Write down what a bulk import is about to add, and return its id."""
+        with self._editing() as connection:
+            return pending.begin(connection, side, door, declarations, stamp)
+
+    def note_import_group(self, import_id: int, group: int) -> None:
+        """Write down the undo group of a bulk import."""
+        with self._editing() as connection:
+            pending.note_group(connection, import_id, group)
+
+    def end_import(self, import_id: int) -> None:
+        """Forget a bulk import that ended, or that nobody wants to go on."""
+        with self._editing() as connection:
+            pending.end(connection, import_id)
+
+    def pending_imports(self) -> tuple[PendingImport, ...]:
+        """Read the bulk imports that have not ended, the oldest first."""
+        with self._reading() as connection:
+            return pending.read(connection)
+
+    def pending_versions(self, import_id: int) -> tuple[VersionDeclaration, ...]:
+        """Read the versions of a bulk import in their order, those that were added included."""
+        with self._reading() as connection:
+            return tuple(pending.versions(connection, import_id))

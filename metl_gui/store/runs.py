@@ -54,6 +54,15 @@ def newest(connection: sqlite3.Connection, limit: int | None) -> list[LoggedRun]
     return [LoggedRun(run_id, state, when_ms, msgspec.json.decode(text)) for run_id, state, when_ms, text in rows]
 
 
+def by_state(connection: sqlite3.Connection) -> dict[int, tuple[str, ...]]:
+    """Return the ids of the runs of every state that has some, newest first."""
+    found: dict[int, tuple[str, ...]] = {}
+    rows = connection.execute("SELECT state, id FROM runs WHERE state IS NOT NULL ORDER BY when_ms DESC, rowid DESC")
+    for state, run_id in rows:
+        found[state] = (*found.get(state, ()), run_id)
+    return found
+
+
 def events(connection: sqlite3.Connection, run_id: str) -> list[Any]:
     """Return the events of a run in order, as plain JSON values; empty when the run is not known."""
     row = connection.execute("SELECT events FROM runs WHERE id = ?", (run_id,)).fetchone()

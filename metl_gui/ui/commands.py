@@ -26,10 +26,11 @@ from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
-from metl_gui.workbench.exporting import ExportFormat, export
+from metl_gui.workbench.exporting import ExportFormat, ExportResult, export_published
 from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.publishing import live_state
 from metl_gui.workbench.recognizing import Recognized
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Door, Workbench
@@ -164,17 +165,23 @@ class Commands(QObject):
         self._writing = []
 
     def ask_and_export(self) -> None:
-        """Ask for a file and export the matrix in the format of its suffix."""
+        """Ask for a file and export the published matrix in the format of its suffix."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        if live_state(workbench) is None:
+            self._window.notify("Nothing is published yet, and exports take what is: Run > Publish.", is_good=False)
+            return
         choices = "Matrix as JSON (*.json);;Compact set (*.dusb);;Mapping table (*.csv)"
         start = str(Path(self._folder()) / "matrix.json")
         name, _ = QFileDialog.getSaveFileName(self._window, "Export the matrix", start, choices)
         if not name:
             return
-        path, document = Path(name), self._project.value
+        path = Path(name)
         formats = {".csv": ExportFormat.CSV, ".dusb": ExportFormat.DUSB}
         format_ = formats.get(path.suffix, ExportFormat.JSON)
         self._window.jobs.start(
-            "Exporting", lambda watch: export(document, format_, path, watch=watch), self._failed_only
+            "Exporting", lambda watch: export_published(workbench, format_, path, watch=watch), self._exported
         )
 
     def remove_version(self) -> None:
@@ -312,6 +319,13 @@ class Commands(QObject):
         else:
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""
             self._window.notify(f"{number_of(result.set, 'element')} set.{already}")
+
+    def _exported(self, outcome: Outcome[ExportResult]) -> None:
+        self._failed_only(outcome)
+        if outcome.value is not None:
+            done = outcome.value
+            held = f", {done.held:,} of them held until reviewed" if done.held else ""
+            self._window.notify(f"{number_of(done.blocks, 'block')} of state {done.state:,} exported{held}.")
 
     def _failed_only(self, outcome: Outcome[Any]) -> None:
         if outcome.error is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +25,10 @@ from metl_gui.store.making import SUFFIX as PROJECT_SUFFIX
 from metl_gui.workbench.addresses import element_names, known_block_name
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.publishing import production_document
+from metl_gui.workbench.session import Workbench
 
+_log = logging.getLogger(__name__)
 _INDENT = " "
 
 
@@ -72,6 +76,36 @@ def parse_export_format(text: str) -> ExportFormat:
         ) from error
 
 
+def export_published(
+    workbench: Workbench,
+    format_: ExportFormat,
+    path: Path,
+    state: int | None = None,
+    include_unconfirmed: bool = False,
+    watch: Watch = UNWATCHED,
+) -> ExportResult:
+    """Write the published state that production uses, or another published one, and remember that it was exported.
+
+    Args:
+        workbench: the project; it may be open read only.
+        format_: what to write.
+        path: the file; its folder must exist.
+        state: number of a published state.
+        include_unconfirmed: carry unconfirmed blocks too.
+        watch: progress and cancel.
+
+    Raises:
+        UserError: nothing is published, or this state is not.
+        ProjectError: the file cannot be written; then what was there is there still.
+    """
+    done = export(production_document(workbench, state), format_, path, include_unconfirmed, watch)
+    try:
+        workbench.beside.add_export(done.state, workbench.stamp().when_ms)
+    except ProjectError as error:  # a project that nobody may write to; a published state is kept all the same
+        _log.info("the export of state %s is not noted: %s", done.state, error)
+    return done
+
+
 def export(
     document: Document,
     format_: ExportFormat,
@@ -85,7 +119,7 @@ def export(
     its schema says ``map what is left``.
 
     Args:
-        document: the state to write, for example ``workbench.at_state(n)``.
+        document: the state to write; for pipelines a published one (``export_published``).
         format_: what to write.
         path: the file; its folder must exist.
         include_unconfirmed: carry unconfirmed blocks too.

@@ -29,6 +29,8 @@ class HistoryEntry(Written):
         published: whether production may use it.
         door: ``window`` or ``command``.
         group: the undo group it belongs to, named by its first state.
+        runs: ids of the runs that mapped with it, newest first.
+        exported: whether it was exported.
     """
 
     state: int
@@ -39,6 +41,8 @@ class HistoryEntry(Written):
     published: bool
     door: str
     group: int
+    runs: tuple[str, ...] = ()
+    exported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,21 @@ def history(workbench: Workbench, limit: int | None = None, below: int | None = 
         limit: how many at most.
         below: only states with smaller numbers, for the next page.
     """
+    runs = workbench.beside.runs_by_state()
+    exported = workbench.beside.exported_states()
     entries = tuple(
-        HistoryEntry(e.state, e.title, e.who, moment(e.when_ms), e.name or None, e.is_published, e.door, e.group)
+        HistoryEntry(
+            e.state,
+            e.title,
+            e.who,
+            moment(e.when_ms),
+            e.name or None,
+            e.is_published,
+            e.door,
+            e.group,
+            runs.get(e.state, ()),
+            e.state in exported,
+        )
         for e in workbench.log(limit, below)
     )
     return History(workbench.document.state, entries, workbench.undo_title(), workbench.redo_title())

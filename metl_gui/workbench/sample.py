@@ -18,6 +18,7 @@ from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.places import samples_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Workbench
 
 FX = "fx"
@@ -90,7 +91,7 @@ def fresh_copy(name: str = FX, watch: Watch = UNWATCHED) -> SampleFolder:
 
 
 def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
-    """Build the project of a sample folder out of its files and leave it open.
+    """Build the project of a sample folder out of its files, publish its mapping and leave it open.
 
     Raises:
         ProjectError: the project cannot be written, or a file of the sample is not what it should be.
@@ -103,6 +104,7 @@ def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
         if mapped.conflicts:
             first = mapped.conflicts[0]
             raise ProjectError("The mapping of the sample does not fit.", f"Line {first.line}: {first.reason}")
+        publish(workbench, name="The sample's mapping")
     except BaseException:
         workbench.close()
         raise

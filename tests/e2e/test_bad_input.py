@@ -393,7 +393,8 @@ def test_an_export_never_takes_the_place_of_something_else(metl: Metl, project: 
         ["history", "fx.metl", "--limit", "9" * 30],
         ["history", "fx.metl", "--limit", "x"],
         ["export", "fx.metl", "--format", "spreadsheet", "-o", "x"],
-        ["publish", "fx.metl"],
+        ["publish", "fx.metl", "--state", "x"],
+        ["publish"],
     ],
     ids=" ".join,
 )

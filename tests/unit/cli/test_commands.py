@@ -117,8 +117,38 @@ def test_a_dry_run_of_unset_says_what_would_change_and_unset_does_it(metl: Metl,
     assert metl("show", project)[1]["elements"] == 0
 
 
+def test_export_without_a_published_state_names_the_way_out_and_publish_is_it(
+    metl: Metl, project: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.csv"
+    code, _, said = metl("export", project, "--format", "csv", "-o", target)
+    assert (code, target.exists()) == (1, False)
+    assert said.endswith("hint: Publish it first: metl publish fx.metl (in the window Run > Publish).\n")
+    state = metl("show", project)[1]["state"]
+    _, published, _ = metl("publish", project, "--name", "release")
+    assert (published["state"], published["name"], published["was_live"]) == (state, "release", None)
+    assert metl("export", project, "--format", "csv", "-o", target)[1]["state"] == state
+    add_waiting(metl, project)
+    assert metl("export", project, "--format", "csv", "-o", target)[1]["state"] == state
+    assert metl("export", project, "--format", "csv", "-o", target, "--state", state + 1)[0] == 1
+    _, history, _ = metl("history", project, "--limit", "2")
+    assert [(entry["published"], entry["exported"]) for entry in history["states"]] == [(False, False), (True, True)]
+
+
+def test_publish_says_what_is_held(metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert metl("publish", project)[1]["is_new"]
+    add_waiting(metl, project)
+    assert main(["publish", str(project)]) == 0
+    said = capsys.readouterr().out
+    assert "warning mapping.needs-review fx.payments.orders@5" in said
+    assert "2 blocks held: their messages wait until somebody has decided" in said
+    assert main(["publish", str(project)]) == 0
+    assert "is live already" in capsys.readouterr().out
+
+
 def test_what_export_writes_as_csv_map_finds_unchanged(metl: Metl, project: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
+    assert metl("publish", project)[0] == 0
     assert metl("export", project, "--format", "csv", "-o", target)[0] == 0
     _, document, _ = metl("map", project, "--csv", target, "--replace")
     assert document["set"] == 0

@@ -12,8 +12,9 @@ from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, UserError
-from metl_gui.workbench.exporting import ExportFormat, export, parse_export_format
+from metl_gui.workbench.exporting import ExportFormat, export, export_published, parse_export_format
 from metl_gui.workbench.mapping import import_mapping
+from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
 
@@ -71,6 +72,34 @@ def test_an_earlier_state_is_exported_as_it_was(shrunk: Workbench, tmp_path: Pat
     export(shrunk.at_state(5), ExportFormat.JSON, tmp_path / "old.json")
     content = json.loads((tmp_path / "old.json").read_text())
     assert (content["state"], len(content["blocks"])) == (5, 2)
+
+
+def test_an_export_for_pipelines_takes_what_is_published_and_is_remembered(shrunk: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    with pytest.raises(UserError, match=r"Nothing of pay\.metl is published yet"):
+        export_published(shrunk, ExportFormat.JSON, path)
+    publish(shrunk, state=5)
+    assert export_published(shrunk, ExportFormat.JSON, path).state == 5
+    with pytest.raises(UserError, match=r"State 6 of pay\.metl is not published"):
+        export_published(shrunk, ExportFormat.JSON, path, state=6)
+    assert json.loads(path.read_text())["state"] == 5
+    assert shrunk.beside.exported_states() == {5}
+
+
+def test_a_reader_exports_while_somebody_edits(mapped: Workbench, tmp_path: Path) -> None:
+    publish(mapped)
+    with Workbench.open(mapped.path, for_editing=False) as reader:
+        assert export_published(reader, ExportFormat.CSV, tmp_path / "out.csv").state == 5
+    assert mapped.beside.exported_states() == {5}
+
+
+def test_the_settings_that_production_obeys_are_written_into_the_export(shrunk: Workbench, tmp_path: Path) -> None:
+    set_settings(shrunk, "fx.pay.orders", ["meanwhile=map what is left", "ask=always"])
+    publish(shrunk)
+    export_published(shrunk, ExportFormat.DUSB, tmp_path / "out.dusb", include_unconfirmed=True)
+    settings = json.loads((tmp_path / "out.dusb").read_text())["settings"]
+    assert settings["include_unconfirmed"] is True
+    assert settings["schemas"] == {"fx.pay.orders": {"meanwhile": "map what is left", "ask": "always"}}
 
 
 def test_what_cannot_be_written_leaves_the_old_file_whole(mapped: Workbench, tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""The command that makes a state the one production uses: ``publish``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import DONE, Commands, add_project
+from metl_gui.cli.output import Output
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.publishing import Published
+
+_SHOWN = 10
+
+
+def register(commands: Commands) -> None:
+    """Add ``publish``."""
+    parser = commands.add(
+        "publish",
+        run_publish,
+        "make a state the one that production runs and exports use",
+        "The checks come first: an error refuses it, warnings and notes are told. Publishing an older state takes "
+        "production back to it.",
+    )
+    add_project(parser)
+    parser.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    parser.add_argument("--name", default="", metavar="TEXT", help="a name for the state, as the history shows it")
+
+
+def run_publish(arguments: argparse.Namespace, out: Output) -> int:
+    """Publish a state and say what that changes in production."""
+    from metl_gui.workbench.publishing import publish
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = publish(workbench, arguments.state, arguments.name)
+    out.result(done.as_json(), list(_lines(done)))
+    return DONE
+
+
+def _lines(done: Published) -> Iterator[str]:
+    named = f" [{done.name}]" if done.name else ""
+    if not done.is_new:
+        yield f"State {done.state}{named} is live already."
+        return
+    told = [problem for problem in done.problems if problem.severity.value != "note"]
+    for problem in told[:_SHOWN]:
+        yield f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}"
+    if len(told) > _SHOWN:
+        yield f"and {len(told) - _SHOWN} more: see metl check"
+    before = f"; before it state {done.was_live} was" if done.was_live is not None else ""
+    yield f"State {done.state}{named} is live{before}."
+    yield f"  {_count(done.blocks)} used"
+    if done.held:
+        yield f"  {_count(done.held)} held: their messages wait until somebody has decided (metl review --list)"
+    if done.unconfirmed:
+        yield f"  {_count(done.unconfirmed)} left out: nobody has confirmed {'it' if done.unconfirmed == 1 else 'them'}"
+
+
+def _count(number: int) -> str:
+    return f"{number:,} block{'' if number == 1 else 's'}"

@@ -6,7 +6,7 @@ Source: ux.md §2 (one plane). Cost: every question about a place or a position 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -15,12 +15,14 @@ import numpy as np
 from metl_gui.core.names import group_of
 from metl_gui.core.nodes import Schema, Side, Version
 from metl_gui.core.trees import Tree
+from metl_gui.ui.matrix.ghost_lines import GhostLines
 from metl_gui.ui.matrix.layout import Laid
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
 from metl_gui.ui.matrix.notches import HiddenRun
 from metl_gui.ui.matrix.spans import ItemSpans, Runs, Spans
 
 _MANY = 100_000
+_PLACELESS = frozenset({"levels", "_items", "_schema_items"})
 
 
 class Level(IntEnum):
@@ -45,6 +47,7 @@ class Axis:
         side: which tree.
         nodes: its columns.
         laid: the versions with their places.
+        ghosts: the removed attributes that have room between them.
     """
 
     side: Side
@@ -53,6 +56,7 @@ class Axis:
     firsts: dict[Level, Ints]
     order: Ints | None = None
     rank: Ints | None = None
+    ghosts: GhostLines = field(default_factory=GhostLines)
 
     @property
     def length(self) -> float:
@@ -94,6 +98,14 @@ class Axis:
         nodes = Nodes.of(tree)
         plan = replace(self.laid.plan, rows=nodes.rows(self.version_ids))
         return replace(self, nodes=nodes, laid=replace(self.laid, plan=plan))
+
+    def laid_again(self, laid: Laid, ghosts: GhostLines) -> Axis:
+        """Return the same axis with other places for the same versions and attributes."""
+        other = replace(self, laid=laid, ghosts=ghosts)
+        # What was worked out without places holds for both, and costs a pass over all versions.
+        kept = {name: known for name, known in vars(self).items() if name in _PLACELESS}
+        vars(other).update(kept)
+        return other
 
     # what is hidden
 

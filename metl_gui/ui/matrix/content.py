@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 
-from metl_gui.core.blocks import Block, BlockKey
+from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.matrix import STATUSES
 from metl_gui.core.nodes import Side
-from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement
+from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement, Order
 from metl_gui.ui.matrix.axes import columns_of, rows_of
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.block_index import WAITS, BlockIndex, Blocks, BlockTile, index_of, room_of
@@ -26,6 +27,9 @@ from metl_gui.ui.matrix.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.edited import NOTHING, Edited
 from metl_gui.ui.matrix.elements import Elements, Ends, Mark, elements_within, flagged_of, shown, shown_of, types_differ
 from metl_gui.ui.matrix.facts import Facts, FactsOf
+from metl_gui.ui.matrix.ghost_lines import lines_of
+from metl_gui.ui.matrix.lost_cells import LostCell, lost_cells
+from metl_gui.ui.matrix.making_room import with_ghosts
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints
 from metl_gui.ui.matrix.pyramid import Pyramid, TileStore
 from metl_gui.ui.matrix.types_differ import TypesDiffer
@@ -40,7 +44,7 @@ class Content:
 
     Args:
         document: the state that is shown.
-        columns, rows: the axes.
+        columns, rows: the axes, with room for ghosts.
         index: the blocks of the matrix's base by place.
         pyramid: their numbers for coarse levels.
         types: which types differ.
@@ -48,6 +52,7 @@ class Content:
         edited: what differs from the index.
         whole_planes: densities of the index that are kept.
         known_facts: facts of the index that were gathered.
+        lost: the open losses of the blocks that wait.
         edited_facts, edited_tiles: facts and numbers of groups with what was edited.
     """
 
@@ -61,8 +66,10 @@ class Content:
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
     known_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict)
+    lost: dict[BlockKey, tuple[Loss, ...]] = field(default_factory=dict)
     edited_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict, init=False)
     edited_tiles: dict[tuple[Level, Level], TileStore] = field(default_factory=dict, init=False)
+    _lost_cells: dict[BlockKey, tuple[LostCell, ...]] = field(default_factory=dict, init=False)
 
     # elements
 
@@ -127,6 +134,21 @@ class Content:
             return frozenset(self.waiting_within(items, everything[0])[0].tolist())
         return frozenset(self.waiting_within(everything[1], items)[1].tolist())
 
+    # lost elements
+
+    @property
+    def bare(self) -> tuple[Axis, Axis]:
+        """The axes without room for ghosts."""
+        return self.index.columns, self.index.rows
+
+    def lost_cells(self, key: BlockKey) -> tuple[LostCell, ...]:
+        """Return where the open losses of a block stand; those whose ends are hidden are left out."""
+        if key not in self.lost:
+            return ()
+        if key not in self._lost_cells:
+            self._lost_cells[key] = lost_cells(self.columns, self.rows, key, self.lost[key])
+        return self._lost_cells[key]
+
     # numbers
 
     def counts(self, level_x: Level, level_y: Level) -> Counts:
@@ -173,7 +195,8 @@ def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrange
         index = replace(index, shown=shown_of(index))
     index = replace(index, flagged=flagged_of(index, types))
     content = Content(document, columns, rows, index, Pyramid.of(index), types, arrangement)
-    return content_after(content, document, (key for key, _ in document.matrix.edited()))
+    content = _with_edited(content, document, (key for key, _ in document.matrix.edited()))
+    return _with_lost(content, document.matrix.waiting())
 
 
 def rebased(content: Content, document: Document) -> Content:
@@ -181,15 +204,45 @@ def rebased(content: Content, document: Document) -> Content:
 
     Cost: that of laying everything out.
     """
-    columns, rows = content.columns.on(document.extraction), content.rows.on(document.cdm)
-    return content_on(document, (columns, rows), content.arrangement)
+    columns, rows = content.bare
+    return content_on(document, (columns.on(document.extraction), rows.on(document.cdm)), content.arrangement)
 
 
 def content_after(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:
-    """Lay out the blocks that an edit changed, on the axes that it left alone.
+    """Lay out the blocks that an edit changed, on the axes that it left alone; ghosts come and go with what waits.
 
-    Cost: what the blocks hold.
+    Cost: what the blocks hold; where ghosts come or go, some additions over all versions.
     """
+    known = set(keys)
+    return _with_lost(_with_edited(content, document, known), known)
+
+
+def _with_lost(content: Content, keys: Iterable[BlockKey]) -> Content:
+    """Note what some blocks wait for, and make room for the attributes that are gone."""
+    lost, touched = dict(content.lost), []
+    for key in keys:
+        block = content.document.matrix.block(*key) if content.document.matrix.waits(key) else None
+        losses = block.open_losses if block is not None else ()
+        if losses != lost.get(key, ()):
+            touched.append(key)
+            lost.pop(key, None)
+            lost.update({key: losses} if losses else {})
+    if not touched:
+        return content
+    is_by_name = content.arrangement.order is Order.NAME
+    axes = []
+    for at, before in enumerate((content.columns, content.rows)):
+        bare, versions = content.bare[at], frozenset(key[at] for key in touched)
+        lines = [line for line in before.ghosts.lines if line.version not in versions]
+        lines += lines_of(bare, lost, versions, is_by_name=is_by_name)
+        lines.sort(key=attrgetter("item"))
+        axes.append(before if tuple(lines) == before.ghosts.lines else with_ghosts(bare, tuple(lines)))
+    is_as_before = axes[0] is content.columns and axes[1] is content.rows
+    planes = content.whole_planes if is_as_before else WholePlanes()
+    return replace(content, columns=axes[0], rows=axes[1], lost=lost, whole_planes=planes)
+
+
+def _with_edited(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:
     known = sorted(set(keys))
     ids = np.array(known, np.int64).reshape(-1, 2)
     x, y = content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from PySide6.QtCore import QLineF, QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.core.names import group_of, name_in_group
 from metl_gui.ui import theme as themes
@@ -21,8 +21,9 @@ from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.camera import level_at
 from metl_gui.ui.matrix.hidden import notch_pen, notches, reach_px
-from metl_gui.ui.matrix.lettering import Lettering, Stand
+from metl_gui.ui.matrix.lettering import Fonts, Lettering, Stand
 from metl_gui.ui.matrix.names_apart import apart, sparse_level
+from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.theme import Theme
 
 _TOP_PX = 138
@@ -33,6 +34,8 @@ _GAP = 3.0
 _LEAST_BAND = 3.0
 _LEAST_LINE = 0.8
 """Share of a line's height below which names would run into each other."""
+_LEAST_GHOST = 0.7
+"""The same between two ghosts, whose names are struck through and few."""
 _CORNER = 4.0
 _LEAST_LETTERS = 5
 _MOST_KEPT = 20_000
@@ -128,7 +131,13 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
         _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
         top = begin + height + _GAP
     if level is not Level.VERSION:
-        _upright_names(letters, strip, level, QRectF(0, top + 2, strip.pixels, bottom - top - 2), theme)
+        place = QRectF(0, top + 2, strip.pixels, bottom - top - 2)
+        _upright_names(letters, strip, level, place, theme)
+        for words, ghost in _ghost_names(strip, letters.plain, place.height() - 2):
+            box = QRectF(ghost.left(), place.top(), ghost.width(), place.height() - 2)
+            letters.write_upright(words, box, theme.review)
+            x = box.center().x()
+            _strike(painter, QLineF(x, box.bottom(), x, box.bottom() - letters.plain.width(words)), theme)
     _paint_notches(painter, strip, top_px() - 1.0, theme, is_top=True)
 
 
@@ -177,6 +186,11 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
         letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
+    for words, ghost in _ghost_names(strip, letters.plain, room):
+        box = QRectF(left_px() - 10 - room, ghost.left(), room, ghost.width())
+        letters.write(words, box, theme.review, Stand.RIGHT)
+        y = box.center().y()
+        _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
     _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
 
 
@@ -291,6 +305,25 @@ def _upright_names(letters: Lettering, strip: Strip, level: Level, place: QRectF
         left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _band_px() else (begin, end)
         box = QRectF(left, place.top(), right - left, place.height() - 2)
         letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
+
+
+def _ghost_names(strip: Strip, fonts: Fonts, room: float) -> list[tuple[str, QRectF]]:
+    """Return the names of ghosts in sight, and where along the header each stands; of two too near only the first."""
+    ghost_px = GHOST * strip.scale
+    if strip.level is not Level.ATTRIBUTE or ghost_px + strip.scale < 2 * _LEAST_LINE * fonts.height:
+        return []
+    found: list[tuple[str, QRectF]] = []
+    for line, begin in strip.axis.ghosts.within(strip.place, strip.place + strip.pixels / strip.scale):
+        at = (begin - strip.place) * strip.scale
+        if not found or at - found[-1][1].left() >= _LEAST_GHOST * fonts.height:
+            found.append((fonts.elided(line.path, room), QRectF(at, 0, ghost_px, 0)))
+    return found
+
+
+def _strike(painter: QPainter, line: QLineF, theme: Theme) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+    painter.setPen(QPen(theme.review, 1.0))
+    painter.drawLine(line)
 
 
 def _paint_notches(painter: QPainter, strip: Strip, high: float, theme: Theme, *, is_top: bool) -> None:

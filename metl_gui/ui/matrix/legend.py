@@ -14,6 +14,7 @@ from metl_gui.ui.matrix import tinting
 from metl_gui.ui.matrix.hidden import notch_pen
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Sign
+from metl_gui.ui.matrix.paint_lost import hatch
 from metl_gui.ui.matrix.tinting import Overlay, Tinting
 from metl_gui.ui.theme import Theme
 
@@ -84,11 +85,15 @@ def _paint_review(painter: QPainter, box: QRectF, theme: Theme) -> None:
     painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 2, 2)
 
 
-def _paint_lost(painter: QPainter, box: QRectF, theme: Theme) -> None:
+def _paint_gone(painter: QPainter, box: QRectF, theme: Theme) -> None:
     pen = QPen(theme.review_outline[0], 1.6, Qt.PenStyle.CustomDashLine)
     pen.setDashPattern([2.4, 1.8])
     painter.setPen(pen)
     painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()))
+
+
+def _paint_removed(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    hatch(painter, box.adjusted(3, 0, -3, 0), mixed(theme.reviewbg, theme.review_outline[0], 0.6), theme.reviewbg)
 
 
 def _paint_differs(painter: QPainter, box: QRectF, theme: Theme) -> None:
@@ -126,12 +131,13 @@ _PAINTS: dict[Sign, _Paint] = {
     Sign.UNCONFIRMED: _mark(MarkShape.UNCONFIRMED),
     Sign.SUGGESTED: _mark(MarkShape.SUGGESTED),
     Sign.REVIEW: _paint_review,
-    Sign.LOST: _paint_lost,
+    Sign.LOST: _mark(MarkShape.LOST),
+    Sign.REMOVED: _paint_removed,
     Sign.DIFFERS: _paint_differs,
     Sign.SHARE: _paint_share,
     Sign.DENSITY: _paint_density,
     Sign.ADDED: _paint_added,
-    Sign.GONE: _paint_lost,
+    Sign.GONE: _paint_gone,
     Sign.TINY: _paint_tiny,
     Sign.HIDDEN: _paint_hidden,
 }

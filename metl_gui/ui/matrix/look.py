@@ -22,6 +22,7 @@ class Sign(StrEnum):
     UNCONFIRMED = "not confirmed"
     REVIEW = "needs review"
     LOST = "lost element"
+    REMOVED = "removed attribute"
     DIFFERS = "type differs"
     SUGGESTED = "suggested"
     SHARE = "number of elements, tint: share mapped"

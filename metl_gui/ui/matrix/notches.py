@@ -13,6 +13,8 @@ from metl_gui.ui.matrix.spans import Floats
 
 NOTCH = 0.5
 """Width in units of a mark of something hidden."""
+GHOST = 0.5
+"""Width in units of a ghost column, height of a ghost row."""
 
 
 class HiddenRun(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from metl_gui.core.blocks import Block, Loss, Status
+from metl_gui.core.blocks import Status
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
@@ -17,6 +17,7 @@ from metl_gui.ui.matrix.boxes import Boxes
 from metl_gui.ui.matrix.content import Blocks, BlockTile, Content, Mark
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.paint_lost import paint_ghost_lines, paint_losses
 from metl_gui.ui.matrix.tinting import Overlay
 
 CORNER = 4.0
@@ -55,11 +56,10 @@ def paint_cells(painter: QPainter, look: Look) -> frozenset[Sign]:
         if words:
             _paint_label(letters, box, words, look)
     _paint_grid(painter, look, grid)
-    signs |= _paint_elements(painter, look)
-    for key, tile in known.items():
-        if tile.status is Status.NEEDS_REVIEW:
-            signs |= {Sign.REVIEW} | _paint_losses(painter, letters, look, key, _box(wide, tall, *key))
-    return frozenset(signs)
+    signs |= paint_ghost_lines(painter, look) | _paint_elements(painter, look)
+    waiting = [(key, _box(wide, tall, *key)) for key, tile in known.items() if tile.status is Status.NEEDS_REVIEW]
+    signs |= {Sign.REVIEW} if waiting else set()
+    return frozenset(signs | paint_losses(painter, letters, look, waiting))
 
 
 def cell_box(content: Content, column: int, row: int, scales: tuple[float, float]) -> QRectF:
@@ -232,43 +232,3 @@ def _paint_mark(painter: QPainter, box: QRectF, mark: int, look: Look) -> None:
     paint_mark(painter, box, MarkShape.UNCONFIRMED if mark & Mark.UNCONFIRMED else MarkShape.MAPPED, look.theme)
     if mark & Mark.TYPE_DIFFERS:
         paint_cross(painter, box, look.theme)
-
-
-def _paint_losses(painter: QPainter, letters: Lettering, look: Look, key: tuple[int, int], box: QRectF) -> set[Sign]:
-    """Draw every open loss on the row of its CDM attribute: a dashed line and, where there is room, the reason."""
-    block = look.content.block_at(*key)
-    losses = block.open_losses if block is not None else ()
-    used: set[Sign] = set()
-    for loss in losses:
-        row = None if block is None else _row_of(look.content, block, loss)
-        if row is not None:
-            used.add(Sign.LOST)
-            top = (look.content.rows.begin(row) - look.camera.top) * look.camera.scale_y
-            _paint_loss(painter, letters, look, QRectF(box.left() + 3, top, box.width() - 6, look.camera.scale_y), loss)
-    return used
-
-
-def _paint_loss(painter: QPainter, letters: Lettering, look: Look, line: QRectF, loss: Loss) -> None:
-    theme, fonts = look.theme, letters.plain
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    pen = QPen(theme.review_outline[0], 1.4, Qt.PenStyle.CustomDashLine)
-    pen.setDashPattern([3.0, 2.4])
-    painter.setPen(pen)
-    y = line.center().y()
-    painter.drawLine(QPointF(line.left(), y), QPointF(line.right(), y))
-    words = fonts.elided(f"lost: {loss.from_path}", line.width() - 8)
-    if look.camera.scale_y < fonts.height or len(words) <= len("lost: ") + 3:
-        return
-    width = fonts.width(words) + 8
-    label = QRectF(line.right() - width, line.top() + 1, width, line.height() - 2)
-    painter.fillRect(label, theme.reviewbg)
-    letters.write(words, label, theme.review)
-
-
-def _row_of(content: Content, block: Block, loss: Loss) -> int | None:
-    """Find the row of a lost element: its own, or the one of its lineage in this entity version."""
-    item = content.rows.version_item(block.entity_version)
-    if item is None:
-        return None
-    attribute = content.rows.version(item).of_lineage(loss.q_lineage)
-    return None if attribute is None else content.rows.position_of(block.entity_version, attribute.id)

@@ -20,6 +20,7 @@ from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.paint_cells import paint_cells
 from metl_gui.ui.matrix.paint_counts import paint_tiles
 from metl_gui.ui.matrix.paint_density import paint_raster
+from metl_gui.ui.matrix.paint_lost import paint_ghost_lines
 from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme
@@ -86,5 +87,5 @@ def paint_plane(painter: QPainter, look: Look) -> frozenset[Sign]:
         painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
         signs = paint_cells(painter, look)
     else:
-        signs = paint_tiles(painter, look, (level_x, level_y))
+        signs = paint_tiles(painter, look, (level_x, level_y)) | paint_ghost_lines(painter, look)
     return signs | paint_hidden(painter, look)

@@ -1,0 +1,47 @@
+"""Where lost elements stand on the plane: between a ghost and an attribute, two ghosts, or two attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from metl_gui.core.blocks import BlockKey, Loss
+from metl_gui.ui.matrix.axis import Axis
+
+Stretch: TypeAlias = tuple[float, float]
+"""Where something begins and ends on an axis, in units."""
+
+
+@dataclass(frozen=True)
+class LostCell:
+    """One lost element.
+
+    Args:
+        loss: what was lost.
+        column, row: where its ends stand.
+        is_ghost: whether an end is gone; else the cell is there and can be mapped again.
+    """
+
+    loss: Loss
+    column: Stretch
+    row: Stretch
+    is_ghost: bool
+
+
+def lost_cells(columns: Axis, rows: Axis, key: BlockKey, losses: tuple[Loss, ...]) -> tuple[LostCell, ...]:
+    """Return where the losses of a block stand; those whose ends are hidden or off the plane are left out."""
+    found = []
+    for loss in losses:
+        ends = (columns, key[0], loss.p_lineage), (rows, key[1], loss.q_lineage)
+        ghosts = [axis.ghosts.stretch_of(version, lineage) for axis, version, lineage in ends]
+        places = [ghost or _stretch(*end) for ghost, end in zip(ghosts, ends, strict=True)]
+        if places[0] is not None and places[1] is not None:
+            found.append(LostCell(loss, places[0], places[1], ghosts != [None, None]))
+    return tuple(found)
+
+
+def _stretch(axis: Axis, version_id: int, lineage: int) -> Stretch | None:
+    item = axis.version_item(version_id)
+    attribute = axis.version(item).of_lineage(lineage) if item is not None else None
+    position = axis.position_of(version_id, attribute.id) if attribute is not None else None
+    return None if position is None else (axis.begin(position), axis.begin(position) + 1.0)

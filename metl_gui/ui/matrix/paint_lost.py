@@ -1,0 +1,167 @@
+"""Paints ghost columns and rows, and in them the lost elements with their reasons.
+
+A ghost is hatched over everything that its version holds, stronger in the blocks that lost something with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from metl_gui.ui.contrast import mixed
+from metl_gui.ui.marks import MarkShape, paint_mark
+from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.ghost_lines import GhostLine
+from metl_gui.ui.matrix.lettering import Lettering, Stand
+from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.lost_cells import LostCell
+from metl_gui.ui.matrix.notches import GHOST
+from metl_gui.ui.theme import Theme
+
+_HATCH_PX = 5.0
+_LEAST_MARK_PX = 6.0
+_LEAST_WORDS = 8
+
+
+def paint_ghost_lines(painter: QPainter, look: Look) -> frozenset[Sign]:
+    """Hatch the ghosts in sight where single attributes of their axis are drawn."""
+    painted = [_paint_axis(painter, look, is_column=True), _paint_axis(painter, look, is_column=False)]
+    return frozenset({Sign.REMOVED} if any(painted) else ())
+
+
+def paint_losses(
+    painter: QPainter, letters: Lettering, look: Look, keys: Iterable[tuple[tuple[int, int], QRectF]]
+) -> frozenset[Sign]:
+    """Outline the lost elements of blocks, and write their reasons where there is room.
+
+    Args:
+        painter, letters: of the plane.
+        look: what is painted.
+        keys: the blocks that wait, as a pair of versions, with their boxes.
+    """
+    signs: set[Sign] = set()
+    for at, box in keys:
+        for cell in look.content.lost_cells(look.content.key_of(*at)):
+            mark = _mark_box(look, cell)
+            paint_mark(painter, mark, MarkShape.LOST, look.theme)
+            signs.add(Sign.LOST)
+            _write_reason(painter, letters, look, cell, box, mark)
+    return frozenset(signs)
+
+
+def hatch(painter: QPainter, box: QRectF, colour: QColor, ground: QColor | None = None) -> None:
+    """Fill a box with slanted lines, which begin at its own corner so that they move with it."""
+    painter.save()
+    painter.setClipRect(box)
+    if ground is not None:
+        painter.fillRect(box, ground)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(colour, 1.0))
+    reach = min(box.width(), box.height())
+    is_tall = box.height() >= box.width()
+    along = box.height() if is_tall else box.width()
+    steps = [_HATCH_PX * step for step in range(int((along + reach) / _HATCH_PX) + 2)]
+    if is_tall:
+        lines = [QLineF(box.left(), box.top() + at, box.right(), box.top() + at - reach) for at in steps]
+    else:
+        lines = [QLineF(box.left() + at, box.top(), box.left() + at - reach, box.bottom()) for at in steps]
+    painter.drawLines(lines)
+    painter.restore()
+
+
+def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
+    """Hatch the ghosts of one axis; whether there are any in sight."""
+    if look.levels[0 if is_column else 1] is not Level.ATTRIBUTE:
+        return False
+    content = look.content
+    axis, other = _axes(content, is_column=is_column)
+    low, high = (look.box[0], look.box[2]) if is_column else (look.box[1], look.box[3])
+    across = (look.box[1], look.box[3]) if is_column else (look.box[0], look.box[2])
+    found = axis.ghosts.within(low, high)
+    if not found:
+        return False
+    spans = other.spans(Level.VERSION)
+    seen = spans.within(*across)
+    stretches = [spans.stretch(item) for item in seen]
+    for line, begin in found:
+        lost_in = {key for key, _ in line.losses}
+        for item, stretch in zip(seen, stretches, strict=True):
+            key = content.key_of(line.item, item) if is_column else content.key_of(item, line.item)
+            box = _box(look, (begin, begin + GHOST), stretch, is_column=is_column)
+            if box.isValid():
+                hatch(painter, box, *_colours(look.theme, is_lost=key in lost_in))
+    return True
+
+
+def _box(look: Look, along: tuple[float, float], across: tuple[float, float], *, is_column: bool) -> QRectF:
+    """Return the pixels of the part of a ghost that lies in one block, inside its frame and near what is in sight."""
+    c = look.camera
+    xs, ys = (along, across) if is_column else (across, along)
+    left, top = c.on_screen(xs[0], ys[0])
+    right, bottom = c.on_screen(xs[1], ys[1])
+    box = _snapped(look, QRectF(left, top, right - left, bottom - top))
+    box = box.adjusted(0, 1, 0, -1) if is_column else box.adjusted(1, 0, -1, 0)
+    near = QRectF(0, 0, *look.size).adjusted(-_HATCH_PX, -_HATCH_PX, _HATCH_PX, _HATCH_PX)
+    return box.intersected(near)
+
+
+def _axes(content: Content, *, is_column: bool) -> tuple[Axis, Axis]:
+    return (content.columns, content.rows) if is_column else (content.rows, content.columns)
+
+
+def _colours(theme: Theme, *, is_lost: bool) -> tuple[QColor, QColor]:
+    """Return the colours of lines and ground."""
+    if is_lost:
+        return mixed(theme.reviewbg, theme.review_outline[0], 0.45), theme.reviewbg
+    return mixed(theme.panel, theme.line, 0.9), theme.panel
+
+
+def _snapped(look: Look, box: QRectF) -> QRectF:
+    r = look.ratio
+    left, top, right, bottom = (round(side * r) / r for side in (box.left(), box.top(), box.right(), box.bottom()))
+    return QRectF(left, top, right - left, bottom - top)
+
+
+def _mark_box(look: Look, cell: LostCell) -> QRectF:
+    """Return the square of a lost element, as large as a mark or as its ghost allows."""
+    c = look.camera
+    width, height = (cell.column[1] - cell.column[0]) * c.scale_x, (cell.row[1] - cell.row[0]) * c.scale_y
+    whole = min(14.0, 0.56 * min(c.scale_x, c.scale_y))
+    side = float(round(max(_LEAST_MARK_PX, min(whole, width - 1.0, height - 1.0))))
+    x = ((cell.column[0] + cell.column[1]) / 2 - c.left) * c.scale_x
+    y = ((cell.row[0] + cell.row[1]) / 2 - c.top) * c.scale_y
+    return _snapped(look, QRectF(x - side / 2, y - side / 2, side, side))
+
+
+def _write_reason(painter: QPainter, letters: Lettering, look: Look, cell: LostCell, box: QRectF, mark: QRectF) -> None:
+    """Write why an element was lost into its row, on the side of the mark that has more room in the block."""
+    fonts = letters.plain
+    seen = box.adjusted(4, 0, -4, 0).intersected(QRectF(0, 0, *look.size))
+    if look.camera.scale_y < fonts.height or seen.isEmpty():
+        return
+    before, behind = mark.left() - 3 - seen.left(), seen.right() - mark.right() - 3
+    room = max(before, behind) - 6
+    words = next((each for each in _reasons(cell) if fonts.width(each) <= room), "")
+    words = words or fonts.elided(f"lost: {cell.loss.from_path}", room)
+    if len(words) < _LEAST_WORDS:
+        return
+    width = fonts.width(words) + 6
+    left = mark.right() + 3 if behind >= before else mark.left() - 3 - width
+    label = QRectF(left, mark.center().y() - fonts.height / 2, width, fonts.height)
+    painter.fillRect(label, look.theme.reviewbg)
+    letters.write(words, label, look.theme.review, Stand.MIDDLE)
+
+
+def _reasons(cell: LostCell) -> tuple[str, ...]:
+    """Return the reason, and shorter words for it."""
+    loss = cell.loss
+    return f"lost: {loss.reason}", loss.reason, f"lost: {loss.from_path}"
+
+
+def loss_words(line: GhostLine) -> str:
+    """Say what a ghost stands for."""
+    reasons = list(dict.fromkeys(loss.reason for _, loss in line.losses))
+    return "; ".join(reasons)

@@ -28,15 +28,16 @@ def register(commands: Commands) -> None:
     settings = commands.add(
         "set",
         run_set,
-        "change the settings of a schema or an entity",
+        "change the settings of a schema, an entity or the project",
         "Schemas have key (attributes with commas between), replica_identity (default or full), version_field (a path "
         "in the message), placeholder (the text that stands for a value which the source left out), ask (losses, "
         "always or new attributes too), meanwhile (hold or map what is left) and mask (attributes with commas between, "
         "whose values nobody who looks at messages sees, in any version); entities have policy (newest or parallel) "
-        "and mask. An empty VALUE puts the default back.",
+        "and mask. Without --schema and --entity it is the project: second_person_confirms (yes or no: what a person "
+        "sets stays unconfirmed until somebody else confirms it). An empty VALUE puts the default back.",
     )
     add_project(settings)
-    _add_node(settings)
+    _add_node(settings, is_required=False)
     settings.add_argument("assignments", nargs="+", metavar="NAME=VALUE")
 
 
@@ -46,11 +47,15 @@ def _register_import(commands: Commands) -> None:
         run_import,
         "add schemas and versions from files, folders or patterns",
         "Each new version inherits the mapping of the one before; what then needs review is said. "
-        "Ends with 1 when every source was refused.",
+        "Ends with 1 when every source was refused. What an import that was killed or stopped had still to add is kept "
+        "with the project.",
     )
     add_project(parser)
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, a folder or a pattern")
-    parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="a file, a folder or a pattern")
+    parser.add_argument("--tree", choices=["extraction", "cdm"], help="where the schemas belong")
+    interrupted = parser.add_mutually_exclusive_group()
+    interrupted.add_argument("--resume", action="store_true", help="go on with an import that was interrupted")
+    interrupted.add_argument("--forget", action="store_true", help="let what it had still to add go")
     parser.add_argument(
         "--format",
         default="auto",
@@ -58,8 +63,8 @@ def _register_import(commands: Commands) -> None:
     )
 
 
-def _add_node(parser: argparse.ArgumentParser) -> None:
-    node = parser.add_mutually_exclusive_group(required=True)
+def _add_node(parser: argparse.ArgumentParser, is_required: bool = True) -> None:
+    node = parser.add_mutually_exclusive_group(required=is_required)
     node.add_argument("--schema", metavar="S", help="an extraction schema, by name or alias")
     node.add_argument("--entity", metavar="E", help="a business entity")
 
@@ -89,12 +94,34 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.importing import import_sources
     from metl_gui.workbench.session import Workbench
 
+    if arguments.resume or arguments.forget:
+        return _go_on(arguments, out)
+    if not arguments.sources or arguments.tree is None:
+        wrong_usage(arguments, "name the SOURCE to import and its --tree (or --resume an interrupted import)")
     try:
         parse_format(arguments.format)
     except UserError as error:
         wrong_usage(arguments, str(error))
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
         done = import_sources(workbench, Side(arguments.tree), arguments.sources, arguments.format, watch=watch)
+    return _told(done, arguments, out)
+
+
+def _go_on(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.resuming import forget, resume
+    from metl_gui.workbench.session import Workbench
+
+    if arguments.sources:
+        wrong_usage(arguments, "--resume and --forget are about what was begun already; they take no SOURCE")
+    with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
+        if arguments.resume:
+            return _told(resume(workbench, watch), arguments, out)
+        count, state = forget(workbench), workbench.document.state
+    out.result({"state": state, "forgotten": count}, [f"{count} versions will not be added; state {state}"])
+    return DONE
+
+
+def _told(done: ImportResult, arguments: argparse.Namespace, out: Output) -> int:
     out.result(done.as_json(), list(import_lines(done, Path(arguments.project))))
     if done.is_all_refused:
         out.note("error: Nothing was imported: every source was refused.\nhint: The reasons stand beside the sources.")
@@ -140,9 +167,21 @@ def run_set(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.session import Workbench
     from metl_gui.workbench.settings import set_settings
 
+    if arguments.schema is None and arguments.entity is None:
+        return _set_project(arguments, out)
     side, name = _node(arguments)
     with Workbench.open(Path(arguments.project)) as workbench:
         done = set_settings(workbench, name, arguments.assignments, side)
     shown = [f"  {setting}={value}" for setting, value in done.settings.items()] or ["  all at their defaults"]
     out.result(done.as_json(), [f"{done.name}, state {done.state}:", *shown])
+    return DONE
+
+
+def _set_project(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.project_settings import set_project_settings
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = set_project_settings(workbench, arguments.assignments)
+    out.result(done.as_json(), [f"{setting}={value}" for setting, value in done.settings.items()])
     return DONE

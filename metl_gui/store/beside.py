@@ -14,7 +14,7 @@ from metl_gui.core.draft import Stamp
 from metl_gui.core.nodes import Side
 from metl_gui.core.pending import PendingImport
 from metl_gui.core.suggest.refusal import Refusal
-from metl_gui.store import assignments, comments, pending, refusals, runs, states
+from metl_gui.store import assignments, comments, pending, project_settings, refusals, runs, states
 from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -143,3 +143,14 @@ class Beside:
         """Read the versions of a bulk import in their order, those that were added included."""
         with self._reading() as connection:
             return tuple(pending.versions(connection, import_id))
+
+    def project_settings(self) -> dict[str, str]:
+        """Read the settings of the project that are not at their defaults, by name."""
+        with self._reading() as connection:
+            return project_settings.read(connection)
+
+    def put_project_settings(self, values: Mapping[str, str]) -> None:
+        """Keep settings of the project; an empty value puts the default back."""
+        with self._editing() as connection:
+            for name, value in values.items():
+                project_settings.put(connection, name, value)

@@ -82,10 +82,10 @@ CREATE TABLE pending_imports (
 
 CREATE TABLE pending_versions (
     import_id INTEGER NOT NULL REFERENCES pending_imports (id),
-    place INTEGER NOT NULL,
-    declaration TEXT NOT NULL, -- JSON of core.declarations.VersionDeclaration
+    place INTEGER NOT NULL, -- of the first of these versions among all of the import
+    declarations BLOB NOT NULL, -- compressed JSON, a list of core.declarations.VersionDeclaration
     PRIMARY KEY (import_id, place)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE publications (
     id INTEGER PRIMARY KEY AUTOINCREMENT, -- the highest is live

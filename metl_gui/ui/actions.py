@@ -194,6 +194,20 @@ TABLE = (
     ),
     ActionRow("try_schemas", "Schema", "Only try schemas…", does=lambda w: w.reception.trials.ask_and_try()),
     ActionRow(
+        "resume_import",
+        "Schema",
+        "Go on with the interrupted import",
+        does=lambda w: w.commands.resume_imports(),
+        when=all_of(can_edit, lambda w: w.interrupted.is_there),
+    ),
+    ActionRow(
+        "forget_import",
+        "Schema",
+        "Forget the interrupted import",
+        does=lambda w: w.interrupted.forget(),
+        when=all_of(can_edit, lambda w: w.interrupted.is_there),
+    ),
+    ActionRow(
         "remove_version",
         "Schema",
         "Remove the selected version…",

@@ -32,6 +32,7 @@ from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.publishing import live_state
 from metl_gui.workbench.recognizing import Recognized
+from metl_gui.workbench.resuming import resume
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Door, Workbench
 
@@ -129,6 +130,12 @@ class Commands(QObject):
                 lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
                 self._imported,
             )
+
+    def resume_imports(self) -> None:
+        """Go on with imports that were interrupted."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._write("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
 
     def ask_and_import_table(self) -> None:
         """Ask for a mapping table and add its elements."""
@@ -287,6 +294,7 @@ class Commands(QObject):
         self._project.catch_up()
         self._failed_only(outcome)
         result = outcome.value
+        self._window.interrupted.look()
         if result is None:
             return
         added, waiting = len(result.added), result.needs_review

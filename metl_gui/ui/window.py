@@ -18,6 +18,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.focus_ring import FocusRing
 from metl_gui.ui.head_bar import PAGES, HeadBar
+from metl_gui.ui.incoming.interrupted import Interrupted
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.page import MapPage
@@ -69,6 +70,7 @@ class Window(QMainWindow):
     commands: Commands
     projects: Projects
     reception: Reception
+    interrupted: Interrupted
     map: MapPage
     lists: ListDocks
     suggest: SuggestionRoom
@@ -93,6 +95,7 @@ class Window(QMainWindow):
         self.commands = Commands(self)
         self.projects = Projects(self)
         self.reception = Reception(self)
+        self.interrupted = Interrupted(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)

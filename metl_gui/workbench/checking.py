@@ -19,8 +19,10 @@ from metl_gui.core.gaps import Seen
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.workbench.documents import Written
+from metl_gui.workbench.importing import remainders
 from metl_gui.workbench.masking import source_of
 from metl_gui.workbench.places import run_folder
+from metl_gui.workbench.resuming import words
 from metl_gui.workbench.session import Workbench
 
 _log = logging.getLogger(__name__)
@@ -52,6 +54,7 @@ def check_project(workbench: Workbench) -> CheckResult:
     Cost: linear in the document; the file is read once more.
     """
     found = check_document(workbench.document, seen_in_runs(workbench))
+    found = CheckResult(found.state, (*_unfinished(workbench), *found.problems))
     stored = workbench.read_again()
     if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
         return found
@@ -63,6 +66,14 @@ def check_project(workbench: Workbench) -> CheckResult:
         "Close the project and open it again; report this.",
     )
     return CheckResult(found.state, (problem, *found.problems))
+
+
+def _unfinished(workbench: Workbench) -> list[Problem]:
+    hint = "Go on with metl import PROJECT --resume, or forget it with --forget."
+    return [
+        Problem(Severity.WARNING, "project.import-unfinished", left.declarations[0].name, words(left), hint)
+        for left in remainders(workbench)
+    ]
 
 
 def check_document(document: Document, seen: Seen = frozenset()) -> CheckResult:

@@ -1,7 +1,7 @@
 """Schemas and versions into the project, with the automated update for each added version.
 
 One state per version, all of one call in one undo group, the versions of each schema in their order. What the project
-has already is left alone, so an import that was killed goes on when it is run again.
+has already is left alone.
 Source: contract.md §1 (``metl import``), dmm.md §9 (bulk imports).
 """
 
@@ -21,6 +21,7 @@ from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel
 from metl_gui.core.nodes import Side, Version
+from metl_gui.core.pending import Remainder
 from metl_gui.core.review import review_items
 from metl_gui.errors import EditError
 from metl_gui.registry import folders
@@ -28,6 +29,7 @@ from metl_gui.registry.formats import parse_format
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.row_inference import have_same_paths
 from metl_gui.workbench.documents import Written
+from metl_gui.workbench.import_record import ImportRecord
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
@@ -141,21 +143,32 @@ def add_reading(
 ) -> ImportResult:
     """Add versions that a reader has declared.
 
-    Each version is refused or added on its own; the ones after it go on.
+    Each version is refused or added on its own; the ones after it go on. What is left to do is kept with the project,
+    so that an import which was killed or stopped can go on (``workbench.resuming``).
     """
+    new = tuple(d for d in reading.declarations if known_version(workbench.document, side, d) is None)
+    return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
+
+
+def add_recorded(
+    workbench: Workbench, side: Side, reading: Reading, record: ImportRecord, watch: Watch = UNWATCHED
+) -> ImportResult:
+    """Add versions under a record that was begun."""
     tally = _Tally(refused=list(reading.refused))
-    group = workbench.new_group(door)
     total = len(reading.declarations)
     for done, declaration in enumerate(reading.declarations):
         watch.step(f"Adding {declaration.name} {declaration.label or ''}".rstrip(), done, total)
         try:
-            _add(workbench, side, declaration, group, tally)
+            _add(workbench, side, declaration, record.group, tally)
         except EditError as error:
             tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
+        record.note_group()
+    record.end()
+    _forget_done(workbench)
     if len(tally.added) > _MANY_ADDED:
         workbench.merge_overlay()
     if total:
-        watch.step("Done", total, total)
+        watch.tell("Done", total, total)
     return ImportResult(
         workbench.document.state,
         tuple(tally.added),
@@ -164,6 +177,23 @@ def add_reading(
         {verdict.value: tally.verdicts[verdict] for verdict in Verdict},
         len(review_items(workbench.document)),
     )
+
+
+def remainders(workbench: Workbench) -> tuple[Remainder, ...]:
+    """Say what interrupted imports have not added, the oldest import first; those that miss nothing are left out.
+
+    Versions are added in their order, so one that is missing before the last one that is there was refused or removed.
+
+    Cost: linear in the versions of these imports; nothing while there are none.
+    """
+    found = []
+    for began in workbench.beside.pending_imports():
+        versions = workbench.beside.pending_versions(began.id)
+        there = (known_version(workbench.document, began.side, version) is not None for version in versions)
+        last = max((at for at, is_there in enumerate(there) if is_there), default=-1)
+        if versions[last + 1 :]:
+            found.append(Remainder(began, versions[last + 1 :]))
+    return tuple(found)
 
 
 def edits_for(document: Document, side: Side, declaration: VersionDeclaration) -> tuple[Edit, ...]:
@@ -207,6 +237,15 @@ def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, grou
         tally.added.append(found)
     else:
         tally.unchanged.append(unchanged_version(workbench.document, side, declaration))
+
+
+def _forget_done(workbench: Workbench) -> None:
+    """Forget interrupted imports whose versions have come in another way."""
+    pending = workbench.beside.pending_imports()
+    missing = {left.began.id for left in remainders(workbench)} if pending else set()
+    for began in pending:
+        if began.id not in missing:
+            workbench.beside.end_import(began.id)
 
 
 def known_version(document: Document, side: Side, declaration: VersionDeclaration) -> Version | None:

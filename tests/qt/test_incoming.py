@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.nodes import Side
+from metl_gui.errors import RunCancelled
+from metl_gui.registry.reading import Reading
 from metl_gui.ui import asking
 from metl_gui.ui.incoming.parts import Act, Offer
 from metl_gui.ui.incoming.reception import files_in
@@ -22,9 +24,11 @@ from metl_gui.ui.incoming.trial_sheet import TrialSheet
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.window import Window
 from metl_gui.workbench import recognizing
+from metl_gui.workbench.importing import add_reading
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate, end
+from tests.unit.workbench.test_resuming import MANY, stop_after
 
 
 def drop(window: Window, *paths: Path) -> IncomingSheet:
@@ -131,6 +135,37 @@ def test_a_project_open_read_only_lets_one_try_but_not_add(
     sheet = trial_of(window)
     assert sheet.model.rows
     assert not sheet.add.isEnabled()
+
+
+@pytest.fixture
+def interrupted(make_window: Callable[[], Window], tmp_path: Path) -> Window:
+    """A window that opens a project whose import was stopped."""
+    with Workbench.create(tmp_path / "p.metl") as workbench, pytest.raises(RunCancelled):
+        add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+    made = make_window()
+    made.show_project(Workbench.open(tmp_path / "p.metl"))
+    return made
+
+
+def test_an_interrupted_import_is_told_on_opening_and_goes_on_by_one_press(interrupted: Window) -> None:
+    assert "150 of them still to be added, from s2 version 15 on" in interrupted.notice.words.text()
+    interrupted.notice.action.click()
+    QApplication.processEvents()
+    assert interrupted.project.value.state == 250
+    assert not interrupted.actions_table["resume_import"].isEnabled()
+    assert "150 versions added" in interrupted.notice.words.text()
+
+
+def test_an_interrupted_import_that_was_forgotten_is_not_told_again(
+    interrupted: Window, make_window: Callable[[], Window], tmp_path: Path
+) -> None:
+    interrupted.actions_table["forget_import"].trigger()
+    assert interrupted.notice.words.text() == "150 versions of the interrupted import will not be added."
+    interrupted.commands.close_project()
+    again = make_window()
+    again.show_project(Workbench.open(tmp_path / "p.metl"))
+    assert not again.notice.isVisible()
+    assert not again.actions_table["resume_import"].isEnabled()
 
 
 def test_schemas_that_messages_carry_are_added_by_their_button(opened: Window, sample: SampleFolder) -> None:

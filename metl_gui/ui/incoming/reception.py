@@ -29,6 +29,8 @@ _MOST_PASTED = 10_000
 class Reception(QObject):
     """What comes to one window."""
 
+    trials: Trials
+
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window

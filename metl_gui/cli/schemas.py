@@ -1,4 +1,4 @@
-"""The commands about the trees: ``new``, ``import``, ``remove`` and ``set``."""
+"""The commands about the trees: ``new``, ``import``, ``resume``, ``remove`` and ``set``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 
 def register(commands: Commands) -> None:
-    """Add ``new``, ``import``, ``remove`` and ``set``."""
+    """Add ``new``, ``import``, ``resume``, ``remove`` and ``set``."""
     add_project(commands.add("new", run_new, "make an empty project file"))
     _register_import(commands)
+    resume = commands.add("resume", run_resume, "go on with an import that was killed or stopped")
+    add_project(resume)
+    resume.add_argument("--forget", action="store_true", help="let what it had still to add go; what it added stays")
     remove = commands.add("remove", run_remove, "remove a version with its blocks")
     add_project(remove)
     _add_node(remove)
@@ -48,14 +51,11 @@ def _register_import(commands: Commands) -> None:
         "add schemas and versions from files, folders or patterns",
         "Each new version inherits the mapping of the one before; what then needs review is said. "
         "Ends with 1 when every source was refused. What an import that was killed or stopped had still to add is kept "
-        "with the project.",
+        "with the project: metl resume goes on with it.",
     )
     add_project(parser)
-    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="a file, a folder or a pattern")
-    parser.add_argument("--tree", choices=["extraction", "cdm"], help="where the schemas belong")
-    interrupted = parser.add_mutually_exclusive_group()
-    interrupted.add_argument("--resume", action="store_true", help="go on with an import that was interrupted")
-    interrupted.add_argument("--forget", action="store_true", help="let what it had still to add go")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, a folder or a pattern")
+    parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
     parser.add_argument(
         "--format",
         default="auto",
@@ -94,10 +94,6 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.importing import import_sources
     from metl_gui.workbench.session import Workbench
 
-    if arguments.resume or arguments.forget:
-        return _go_on(arguments, out)
-    if not arguments.sources or arguments.tree is None:
-        wrong_usage(arguments, "name the SOURCE to import and its --tree (or --resume an interrupted import)")
     try:
         parse_format(arguments.format)
     except UserError as error:
@@ -107,14 +103,13 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     return _told(done, arguments, out)
 
 
-def _go_on(arguments: argparse.Namespace, out: Output) -> int:
+def run_resume(arguments: argparse.Namespace, out: Output) -> int:
+    """Go on with imports that were interrupted, or forget them."""
     from metl_gui.workbench.resuming import forget, resume
     from metl_gui.workbench.session import Workbench
 
-    if arguments.sources:
-        wrong_usage(arguments, "--resume and --forget are about what was begun already; they take no SOURCE")
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
-        if arguments.resume:
+        if not arguments.forget:
             return _told(resume(workbench, watch), arguments, out)
         count, state = forget(workbench), workbench.document.state
     out.result({"state": state, "forgotten": count}, [f"{count} versions will not be added; state {state}"])

@@ -69,7 +69,7 @@ def check_project(workbench: Workbench) -> CheckResult:
 
 
 def _unfinished(workbench: Workbench) -> list[Problem]:
-    hint = "Go on with metl import PROJECT --resume, or forget it with --forget."
+    hint = "Go on with it: metl resume PROJECT (or with --forget let it go)."
     return [
         Problem(Severity.WARNING, "project.import-unfinished", left.declarations[0].name, words(left), hint)
         for left in remainders(workbench)

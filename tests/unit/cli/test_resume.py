@@ -1,4 +1,4 @@
-"""``metl import --resume`` and ``--forget``: what an interrupted import had still to do."""
+"""``metl resume`` and ``--forget``: what an interrupted import had still to do."""
 
 from __future__ import annotations
 
@@ -28,22 +28,13 @@ def interrupted(tmp_path: Path) -> Path:
 def test_resume_adds_what_is_left_and_a_second_one_ends_with_1(metl: Metl, interrupted: Path) -> None:
     code, document, _ = metl("check", interrupted)
     assert (code, document["problems"][0]["code"]) == (3, "project.import-unfinished")
-    code, document, _ = metl("import", interrupted, "--resume")
+    code, document, _ = metl("resume", interrupted)
     assert (code, len(document["added"]), document["state"]) == (0, 150, 250)
-    code, _, said = metl("import", interrupted, "--resume")
+    code, _, said = metl("resume", interrupted)
     assert code == 1
     assert "No import was interrupted" in said
 
 
 def test_forget_says_how_many_versions_will_not_be_added(metl: Metl, interrupted: Path) -> None:
-    assert metl("import", interrupted, "--forget")[:2] == (0, {"state": 100, "forgotten": 150})
-    assert metl("import", interrupted, "--forget")[1]["forgotten"] == 0
-
-
-@pytest.mark.parametrize(
-    "arguments", [[], ["x.json"], ["--tree", "cdm"], ["--resume", "x.json"], ["--resume", "--forget"]]
-)
-def test_an_import_without_source_or_tree_ends_with_2(metl: Metl, interrupted: Path, arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        metl("import", interrupted, *arguments)
-    assert ended.value.code == 2
+    assert metl("resume", interrupted, "--forget")[:2] == (0, {"state": 100, "forgotten": 150})
+    assert metl("resume", interrupted, "--forget")[1]["forgotten"] == 0

@@ -28,19 +28,40 @@ _FORMATS: dict[str, tuple[str, ...]] = {
 }
 """For formats of JSON Schema, the logical types whose values are written that way."""
 
+_NUMBER_FORMATS = frozenset({"int8", "int16", "int32", "int64", "float", "double"})
+"""Formats by which JSON Schemas give numbers a size."""
+
+_KINDS_OF_TEXT = frozenset(
+    {
+        *("uri", "uri-reference", "uri-template", "iri", "iri-reference", "url", "email", "idn-email", "hostname"),
+        *("idn-hostname", "ipv4", "ipv6", "uuid", "regex", "json-pointer", "relative-json-pointer"),
+        *(f"io.debezium.data.{name}" for name in ("Enum", "EnumSet", "Uuid", "Json", "Xml", "Ltree", "Tsvector")),
+    }
+)
+"""Logical types of texts that are plain texts to whoever does not know them; times are none of them."""
+
 
 def is_widening(before: Attribute, after: Attribute) -> bool:
     """Whether every value of ``before`` can be read as a value of ``after``.
 
-    The same type is; a type that is open or not known on either side is; a decimal may not lose scale.
+    The same type is; a type that is open or not known on either side is; a decimal may not lose scale; a text may lose
+    what kind of text it is, but no number, date or time its meaning.
     """
     if before.type in _OPEN or after.type in _OPEN:
         return True
-    if before.type != after.type:
-        return after.type in _WIDER.get(before.type, ()) and (before.logical == after.logical or not before.logical)
-    if before.logical != after.logical:
-        return False
+    (one, one_logical), (other, other_logical) = _sized(before), _sized(after)
+    if one != other:
+        return one_logical == other_logical and other in _WIDER.get(one, ())
+    if one_logical != other_logical:
+        return one == "string" and not other_logical and one_logical in _KINDS_OF_TEXT
     return before.scale is None or after.scale is None or after.scale >= before.scale
+
+
+def _sized(attribute: Attribute) -> tuple[str, str]:
+    """Return type and logical name of an attribute; a number whose format is a size has that as its type."""
+    if attribute.type in ("integer", "number") and attribute.logical in _NUMBER_FORMATS:
+        return attribute.logical, ""
+    return attribute.type, attribute.logical
 
 
 def is_readable(source: Attribute, target: Attribute) -> bool:

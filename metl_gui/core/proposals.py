@@ -1,25 +1,43 @@
 """Rename proposals: which attribute may be the new name of a lost one. Never applied unasked.
 
-Evidence weighed here: the name, the place in the version, the documentation; the type must be the same.
-Source: dmm.md §7.4.
+Candidates are attributes that came when the lost one went, and those that had come beside it before, which take more to
+convince. Source: dmm.md §7.4.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Version
-from metl_gui.core.suggest.names import Scores, alike, alike_texts, read_names
+from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.paths import join
+from metl_gui.core.suggest.names import read_names
 from metl_gui.core.suggest.reasons import name_reason
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.suggest.renames import Around, Renames, Values, weigh_renames
+from metl_gui.core.suggest.words import letters
 
-_LEAST_SCORE = 0.45
+Refused: TypeAlias = RefusedRenames | AbstractSet[tuple[str, str]]
+"""What is not proposed again; pairs of paths will do where one block is looked at."""
+
+_LEAST_SCORE, _LEAST_BESIDE = 0.5, 0.72
+_BESIDE = 0.9
+_MOST_SURE = 0.99
+"""Only what is there again under its own lineage is certain."""
 _MOST = 12
 """So many candidates of one lost attribute are worth reading."""
+
+_MOST_BACK = 12
+"""So many versions are looked back for what came beside a lost attribute."""
+
+_SAME_DOC, _ALIKE_VALUES = 0.9, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +57,38 @@ class Proposal:
     reason: str
 
 
-def proposals(document: Document, block: Block) -> tuple[Proposal, ...]:
+def proposals(
+    document: Document,
+    block: Block,
+    refused: Refused = NO_RENAMES_REFUSED,
+    values: Values | None = None,
+) -> tuple[Proposal, ...]:
     """Propose candidates for every open loss of a block, the best first within each.
 
     Cost: the names of the lost attributes are compared with those of the new ones all at once.
+
+    Args:
+        document: the state.
+        block: the block that lost something.
+        refused: what is not proposed again.
+        values: some values of extraction attributes, where samples are at hand.
     """
-    found: dict[Loss, list[Proposal]] = {}
-    together: dict[tuple[int, int], list[tuple[Loss, _Lost]]] = defaultdict(list)
-    for loss in block.open_losses:
-        lost = _look_back(document, block, loss)
-        if isinstance(lost, _Lost):
-            together[lost.end, lost.earlier.id].append((loss, lost))
-        else:
-            found[loss] = lost
-    for group in together.values():
-        found |= _of_group(block, group)
+    found = candidates(document, block, refused, values)
     return tuple(proposal for loss in block.open_losses for proposal in found[loss])
 
 
 def best_proposals(
-    document: Document, block: Block, refused: frozenset[tuple[str, str]] = frozenset()
+    document: Document,
+    block: Block,
+    refused: Refused = NO_RENAMES_REFUSED,
+    values: Values | None = None,
 ) -> dict[Loss, Proposal]:
-    """Return the best proposal of each open loss; a candidate is proposed once."""
+    """Return the best proposal of each open loss; a candidate is proposed once. Arguments as of ``proposals``."""
+    known = [(p, loss) for loss, list_ in candidates(document, block, refused, values).items() for p in list_]
     found: dict[Loss, Proposal] = {}
     taken: set[str] = set()
-    known = [p for p in proposals(document, block) if (p.lost, p.candidate) not in refused]
-    losses: dict[str, list[Loss]] = defaultdict(list)
-    for loss in block.open_losses:
-        for path in {loss.from_path, loss.to_path}:
-            losses[path].append(loss)
-    for proposal in sorted(known, key=lambda p: -p.score):
-        for loss in losses[proposal.lost]:
-            if loss in found or proposal.candidate in taken:
-                continue
+    for proposal, loss in sorted(known, key=lambda each: -each[0].score):
+        if loss not in found and proposal.candidate not in taken:
             found[loss] = proposal
             taken.add(proposal.candidate)
     return found
@@ -81,10 +98,30 @@ def best_proposals(
 class _Lost:
     """A lost attribute as it was: in the last version that had it, and the version that has it no more."""
 
-    end: int
+    side: Side
     old: Attribute
     earlier: Version
     version: Version
+
+
+def candidates(
+    document: Document,
+    block: Block,
+    refused: Refused = NO_RENAMES_REFUSED,
+    values: Values | None = None,
+) -> dict[Loss, list[Proposal]]:
+    """Rank the candidates of each open loss, the best first. Arguments as of ``proposals``."""
+    found: dict[Loss, list[Proposal]] = {}
+    together: dict[tuple[Side, int], list[tuple[Loss, _Lost]]] = defaultdict(list)
+    for loss in block.open_losses:
+        lost = _look_back(document, block, loss)
+        if isinstance(lost, _Lost):
+            together[lost.side, lost.earlier.id].append((loss, lost))
+        else:
+            found[loss] = lost
+    for group in together.values():
+        found |= _of_group(document, block, group, refused, values)
+    return found
 
 
 def _look_back(document: Document, block: Block, loss: Loss) -> _Lost | list[Proposal]:
@@ -92,69 +129,117 @@ def _look_back(document: Document, block: Block, loss: Loss) -> _Lost | list[Pro
     rows = document.cdm.version(block.entity_version)
     columns = document.extraction.version(block.version)
     if rows.of_lineage(loss.q_lineage) is not None:
-        tree, version, lost_id, lineage, end = document.extraction, columns, loss.p, loss.p_lineage, 1
+        side, version, lost_id, lineage = Side.EXTRACTION, columns, loss.p, loss.p_lineage
     else:
-        tree, version, lost_id, lineage, end = document.cdm, rows, loss.q, loss.q_lineage, 0
+        side, version, lost_id, lineage = Side.CDM, rows, loss.q, loss.q_lineage
+    tree = document.tree(side)
     again = version.of_lineage(lineage)
     if again is not None:
-        path = loss.from_path if end else loss.to_path
+        path = loss.from_path if side is Side.EXTRACTION else loss.to_path
         return [Proposal(path, again.path, 1.0, f"{again.path} is there again")]
     earlier = tree.previous(version)
     while earlier is not None and earlier.attribute(lost_id) is None:
         earlier = tree.previous(earlier)
     old = earlier.attribute(lost_id) if earlier else None
-    return _Lost(end, old, earlier, version) if earlier is not None and old is not None else []
+    return _Lost(side, old, earlier, version) if earlier is not None and old is not None else []
 
 
-def _of_group(block: Block, group: list[tuple[Loss, _Lost]]) -> dict[Loss, list[Proposal]]:
+def _of_group(
+    document: Document,
+    block: Block,
+    group: list[tuple[Loss, _Lost]],
+    refused: Refused,
+    values: Values | None,
+) -> dict[Loss, list[Proposal]]:
     """Rank the new attributes for lost ones that the same version had."""
     first = group[0][1]
-    known = {a.lineage for a in first.earlier.attributes}
-    taken = {element[first.end] for element in block.elements}
-    fresh = [a for a in first.version.attributes if a.lineage not in known and a.id not in taken]
+    side, earlier, version = first.side, first.earlier, first.version
+    known = {a.lineage for a in earlier.attributes}
+    taken = {element.p if side is Side.EXTRACTION else element.q for element in block.elements}
+    free = [a for a in version.attributes if a.id not in taken]
+    fresh = [a for a in free if a.lineage not in known]
     olds = [lost.old for _, lost in group]
-    if not fresh:
+    later = _came_beside(document, first, olds, [a for a in free if a.lineage in known])
+    new = fresh + [a for a in free if a.lineage in later]
+    if not new:
         return {loss: [] for loss, _ in group}
-    paths = [a.path for a in olds], [a.path for a in fresh]
-    names, words = alike(*paths), read_names(*paths)
-    scores, places = _scores(first, olds, fresh, names)
+    kept = frozenset(known & {a.lineage for a in version.attributes})
+    around = Around(earlier.attributes, kept), Around(version.attributes, kept)
+    weighed = weigh_renames(olds, new, *around, values if side is Side.EXTRACTION else None)
+    words = _Words(olds, new, weighed)
+    beside = np.array([a.lineage in known for a in new], np.bool_)
+    scores = np.round(np.where(beside[None, :], weighed.scores * _BESIDE, weighed.scores).astype(np.float64), 2)
+    is_likely = scores >= np.where(beside, _LEAST_BESIDE, _LEAST_SCORE)[None, :]
     found: dict[Loss, list[Proposal]] = {}
     for row, (loss, lost) in enumerate(group):
-        old = lost.old
-        fits = [at for at, a in enumerate(fresh) if (a.type, a.logical) == (old.type, old.logical)]
-        ranked = sorted((-round(float(scores[row, at]), 2), fresh[at].path, at) for at in fits)
+        ranked: list[tuple[float, str, int]] = []
+        for column in np.flatnonzero(is_likely[row]).tolist():
+            attribute = new[column]
+            if beside[column] and lost.old.lineage not in later[attribute.lineage]:
+                continue
+            if not _covers(refused, first, lost.old, attribute):
+                ranked.append((-min(float(scores[row, column]), _MOST_SURE), attribute.path, column))
         found[loss] = [
-            Proposal(
-                old.path,
-                path,
-                -score,
-                _reason(
-                    fresh[at],
-                    bool(places[row, at] == 1),
-                    name_reason(float(names[row, at]), words[0][row], words[1][at]),
-                ),
-            )
-            for score, path, at in ranked[:_MOST]
-            if -score >= _LEAST_SCORE
+            Proposal(lost.old.path, path, -score, words.reason(row, column, is_new=not beside[column]))
+            for score, path, column in sorted(ranked)[:_MOST]
         ]
     return found
 
 
-def _scores(first: _Lost, olds: list[Attribute], fresh: list[Attribute], names: Scores) -> tuple[Scores, Scores]:
-    """Weigh names, places and documentation.
-
-    Shape: both float32 of (olds, fresh): the scores, and the part of the places, 1 for the same one.
-    """
-    stood = {a.id: at for at, a in enumerate(first.earlier.attributes)}
-    stands = {a.id: at for at, a in enumerate(first.version.attributes)}
-    before, after = np.array([stood[a.id] for a in olds]), np.array([stands[a.id] for a in fresh])
-    places = (1 / (1 + np.abs(before[:, None] - after[None, :]))).astype(np.float32)
-    has_docs = np.array([bool(a.doc) for a in olds])[:, None] & np.array([bool(a.doc) for a in fresh])[None, :]
-    docs = np.where(has_docs, alike_texts([a.doc for a in olds], [a.doc for a in fresh]), names)
-    return (0.6 * names + 0.25 * places + 0.15 * docs).astype(np.float32), places
+def _covers(refused: Refused, first: _Lost, lost: Attribute, candidate: Attribute) -> bool:
+    if isinstance(refused, RefusedRenames):
+        return refused.covers(first.side, first.version.schema_id, lost, candidate)
+    return (lost.path, candidate.path) in refused
 
 
-def _reason(new: Attribute, is_same_place: bool, names: str) -> str:
-    parts = [f"{new.path} is new", f"same type {new.type_text}"]
-    parts += ["same place"] if is_same_place else []
-    return ", ".join([*parts, names or "names not alike"])
+def _came_beside(
+    document: Document, first: _Lost, olds: Sequence[Attribute], there: Sequence[Attribute]
+) -> Mapping[int, set[int]]:
+    """For each attribute that stood beside lost ones: the lineages of those that were there before it came."""
+    found: dict[int, set[int]] = defaultdict(set)
+    below = document.tree(first.side).previous(first.earlier) if there else None
+    for _ in range(_MOST_BACK):
+        if below is None:
+            break
+        known = {a.lineage for a in below.attributes}
+        before = {a.lineage for a in olds} & known
+        for attribute in there:
+            if attribute.lineage not in known:
+                found[attribute.lineage] |= before
+        below = document.tree(first.side).previous(below)
+    return found
+
+
+class _Words:
+    """Says what speaks for a pair, the strongest first."""
+
+    def __init__(self, olds: Sequence[Attribute], new: Sequence[Attribute], weighed: Renames) -> None:
+        self._olds, self._new, self._weighed = olds, new, weighed
+        self._names = read_names([a.path for a in olds], [a.path for a in new])
+
+    def reason(self, row: int, column: int, *, is_new: bool) -> str:
+        """Give the reason of one pair."""
+        weighed, old, new = self._weighed, self._olds[row], self._new[column]
+        parts = [f"{new.path} is new" if is_new else f"{new.path} came before it went"]
+        parts += ["the description says so"] if weighed.said[row, column] else []
+        parts += [self._name(row, column)]
+        parts += ["alike values"] if weighed.values[row, column] >= _ALIKE_VALUES else []
+        parts += ["same description"] if weighed.docs[row, column] >= _SAME_DOC else []
+        parts += ["same place"] if weighed.places[row, column] == 1 else []
+        is_widened = bool(weighed.widened[row, column])
+        parts += [f"type {new.type_text}, was {old.type_text}" if is_widened else f"same type {new.type_text}"]
+        return ", ".join(parts)
+
+    def _name(self, row: int, column: int) -> str:
+        old, new = self._olds[row].path, self._new[column].path
+        if letters(old) == letters(new):
+            return "same name in another spelling"
+        move = self._weighed.moves.get((row, column))
+        if move is not None:
+            (before, after), together = move
+            where = f"under {join(after)}" if after else "at the top"
+            was = f" instead of {join(before)}" if before and after else ""
+            others = f", like {together - 1} other{'s' if together > 2 else ''}" if together > 1 else ""
+            return f"same name {where}{was}{others}"
+        score = float(self._weighed.names[row, column])
+        return name_reason(score, self._names[0][row], self._names[1][column]) or "names not alike"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
 from metl_gui.core.nodes import Side
 from metl_gui.core.pending import PendingImport
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.suggest.refusal import Refusal, RefusedRename, RefusedRenames
 from metl_gui.store import assignments, comments, pending, project_settings, refusals, runs, states
 from metl_gui.store.states import NamedState
 
@@ -38,14 +38,23 @@ class Beside:
         self._appending = appending
 
     def refuse_proposal(self, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
-        """Remember that a proposal was refused, so that it is not made again."""
-        with self._editing() as connection:
-            refusals.add_proposal(connection, schema_id, lost, candidate, stamp)
+        """Remember that an attribute of an extraction schema was not renamed, where only paths are known."""
+        self.refuse_renames([RefusedRename(Side.EXTRACTION, schema_id, lost, candidate)], stamp)
 
-    def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
-        """Read the refused proposals: (schema id, lost path, candidate path)."""
+    def refuse_renames(self, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
+        """Remember that rename proposals were refused, so that they are not made again."""
+        with self._editing() as connection:
+            refusals.add_renames(connection, refused, stamp)
+
+    def restore_renames(self, restored: Iterable[RefusedRename]) -> None:
+        """Forget refused rename proposals, so that they are made again."""
+        with self._editing() as connection:
+            refusals.remove_renames(connection, restored)
+
+    def refused_proposals(self) -> RefusedRenames:
+        """Read the refused rename proposals."""
         with self._reading() as connection:
-            return refusals.read_proposals(connection)
+            return RefusedRenames(refusals.read_renames(connection))
 
     def refuse_suggestions(self, refused: Iterable[Refusal], stamp: Stamp) -> None:
         """Remember that suggestions were refused, so that they are not made again."""

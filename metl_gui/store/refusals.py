@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import astuple
 
 from metl_gui.core.draft import Stamp
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.nodes import Side
+from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 
 
 def add(connection: sqlite3.Connection, refusals: Iterable[Refusal], stamp: Stamp) -> None:
@@ -37,15 +38,28 @@ def read(connection: sqlite3.Connection) -> tuple[Refusal, ...]:
     return tuple(Refusal(*row) for row in rows)
 
 
-def add_proposal(connection: sqlite3.Connection, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
-    """Remember a refused rename proposal; inside a transaction."""
-    connection.execute(
-        "INSERT OR REPLACE INTO refused_proposals (schema_id, lost, candidate, who, when_ms) VALUES (?, ?, ?, ?, ?)",
-        (schema_id, lost, candidate, stamp.who, stamp.when_ms),
+def add_renames(connection: sqlite3.Connection, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
+    """Remember refused rename proposals; inside a transaction. The newest says which lineages they are."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO refused_renames"
+        " (side, schema_id, lost, candidate, lost_lineage, candidate_lineage, who, when_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(*astuple(one), stamp.who, stamp.when_ms) for one in refused],
     )
 
 
-def read_proposals(connection: sqlite3.Connection) -> frozenset[tuple[int, str, str]]:
-    """Read the refused rename proposals: (schema id, lost path, candidate path)."""
-    rows = connection.execute("SELECT schema_id, lost, candidate FROM refused_proposals")
-    return frozenset((schema_id, lost, candidate) for schema_id, lost, candidate in rows)
+def remove_renames(connection: sqlite3.Connection, refused: Iterable[RefusedRename]) -> None:
+    """Forget refused rename proposals; inside a transaction."""
+    connection.executemany(
+        "DELETE FROM refused_renames WHERE side = ? AND schema_id = ? AND lost = ? AND candidate = ?",
+        [(one.side, one.schema_id, one.lost, one.candidate) for one in refused],
+    )
+
+
+def read_renames(connection: sqlite3.Connection) -> tuple[RefusedRename, ...]:
+    """Read the refused rename proposals, the newest first."""
+    rows = connection.execute(
+        "SELECT side, schema_id, lost, candidate, lost_lineage, candidate_lineage FROM refused_renames"
+        " ORDER BY when_ms DESC, side, schema_id, lost, candidate"
+    )
+    return tuple(RefusedRename(Side(side), *rest) for side, *rest in rows)

@@ -94,6 +94,18 @@ CREATE TABLE publications (
     when_ms INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE refused_renames (
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    schema_id INTEGER NOT NULL,
+    lost TEXT NOT NULL,
+    candidate TEXT NOT NULL,
+    lost_lineage INTEGER NOT NULL, -- 0 for not known, in both
+    candidate_lineage INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    PRIMARY KEY (side, schema_id, lost, candidate)
+) STRICT;
+
 CREATE TABLE exported_states (
     state INTEGER PRIMARY KEY,
     when_ms INTEGER NOT NULL
@@ -137,6 +149,12 @@ def _add_comments(database: Database) -> None:
 def _add_decisions(database: Database) -> None:
     for statement in _statements(_DECISIONS):
         database.execute(statement)
+    if "refused_proposals" in database.table_names():
+        database.execute(
+            "INSERT INTO refused_renames"
+            " SELECT 'extraction', schema_id, lost, candidate, 0, 0, who, when_ms FROM refused_proposals"
+        )
+        database.execute("DROP TABLE refused_proposals")
 
 
 def _statements(text: str) -> tuple[str, ...]:
@@ -247,15 +265,6 @@ CREATE TABLE runs (
     events TEXT NOT NULL -- JSON
 ) STRICT;
 CREATE INDEX runs_by_time ON runs (when_ms);
-
-CREATE TABLE refused_proposals (
-    schema_id INTEGER NOT NULL,
-    lost TEXT NOT NULL,
-    candidate TEXT NOT NULL,
-    who TEXT NOT NULL,
-    when_ms INTEGER NOT NULL,
-    PRIMARY KEY (schema_id, lost, candidate)
-) STRICT;
 
 CREATE TABLE lease (
     only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -56,7 +56,8 @@ def step(kind: str, attributes: Attributes, others: Attributes, seed: str) -> St
             truth[attribute.path] = new
         if new:
             taken.add(new)
-            kept.append(replace(attribute, path=new))
+            is_silent = new != attribute.path and rng.random() < 0.3  # what is renamed is often described anew
+            kept.append(replace(attribute, path=new, doc="" if is_silent else attribute.doc))
     if not truth:
         return None
     if kind == "siblings":

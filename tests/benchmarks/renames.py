@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from metl_gui.core.blocks import Block, Element
@@ -104,7 +105,7 @@ def real_steps() -> Iterator[Step]:
             truth[row["dataset"], row["schema"], row["version"]][row["lost"]] = row["renamed_to"]
     for dataset in DATASETS:
         for name, versions in histories(dataset).items():
-            for before, after in zip(versions, versions[1:], strict=False):
+            for before, after in pairwise(versions):
                 known = truth.get((dataset, name, after.label or ""))
                 if known is not None:
                     yield Step(before.attributes, after.attributes, known)

@@ -15,7 +15,7 @@ from metl_gui.core.comments import Comment, Spot, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
 from metl_gui.store.project_file import ProjectFile
@@ -32,6 +32,7 @@ NEW_IN_5 = (
     "pending_imports",
     "publications",
     "exported_states",
+    "refused_renames",
 )
 
 
@@ -165,6 +166,20 @@ def test_a_file_of_version_4_gets_room_for_decisions_beside_the_states(path: Pat
         assert set(NEW_IN_5) <= {name for (name,) in tables_there}
 
 
+def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        forget_decisions(project._connection)
+    connection = sqlite3.connect(path)
+    connection.execute(OLD_REFUSED)
+    connection.execute("INSERT INTO refused_proposals VALUES (3, 'legacy', 'note', 'ada', 5)")
+    connection.execute("PRAGMA user_version=4")
+    connection.commit()
+    connection.close()
+    with ProjectFile.open(path, for_editing=True) as project:
+        (found,) = project.beside.refused_proposals().all
+    assert found == RefusedRename(Side.EXTRACTION, 3, "legacy", "note")
+
+
 def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
     with ProjectFile.create(path) as project:
         first = project.beside.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
@@ -265,4 +280,10 @@ CREATE TABLE blocks (
     postponed INTEGER NOT NULL, who TEXT NOT NULL, when_ms INTEGER NOT NULL, comment TEXT NOT NULL,
     PRIMARY KEY (version, entity_version)
 ) STRICT, WITHOUT ROWID
+"""
+OLD_REFUSED = """
+CREATE TABLE refused_proposals (
+    schema_id INTEGER NOT NULL, lost TEXT NOT NULL, candidate TEXT NOT NULL, who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL, PRIMARY KEY (schema_id, lost, candidate)
+) STRICT
 """

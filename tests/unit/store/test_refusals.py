@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.draft import Stamp
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import ProjectHeldError
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.editing import Editing
@@ -55,3 +56,26 @@ def test_who_may_only_read_cannot_refuse(path: Path) -> None:
     ProjectFile.create(path).close()
     with ProjectFile.open(path, for_editing=False) as project, pytest.raises(ProjectHeldError):
         project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
+
+
+def test_a_refused_rename_outlives_the_opening_with_its_lineages(path: Path) -> None:
+    refused = RefusedRename(Side.CDM, 7, "total", "sum", 11, 12)
+    with ProjectFile.create(path) as project:
+        project.beside.refuse_renames([refused], Stamp("ada", 5))
+    with ProjectFile.open(path, for_editing=False) as project:
+        found = project.beside.refused_proposals()
+    other_names = Attribute(1, "total_amount", "string", 11), Attribute(2, "sum_amount", "string", 12)
+    other_lineages = Attribute(3, "total", "string", 21), Attribute(4, "sum", "string", 22)
+    assert found.covers(Side.CDM, 7, *other_names)
+    assert found.covers(Side.CDM, 7, *other_lineages)
+    assert not found.covers(Side.EXTRACTION, 7, *other_names)
+    assert not found.covers(Side.CDM, 8, *other_names)
+    assert not found.covers(Side.CDM, 7, other_names[1], other_names[0])
+
+
+def test_a_refused_rename_can_be_restored(path: Path) -> None:
+    one, other = (RefusedRename(Side.EXTRACTION, 7, "total", name) for name in ("sum", "amount"))
+    with ProjectFile.create(path) as project:
+        project.beside.refuse_renames([one, other], Stamp("ada", 5))
+        project.beside.restore_renames([one])
+        assert project.beside.refused_proposals().all == (other,)

@@ -1,0 +1,286 @@
+"""How likely new attributes of a version are the new names of lost ones: names, moves, places, documentation, values.
+
+All pairs are weighed at once. What two attributes have in common with everything around them says nothing: the parent
+they share, a last name that stands under every parent.
+Source: dmm.md §7.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core import paths
+from metl_gui.core.compatibility import is_widening
+from metl_gui.core.nodes import Attribute
+from metl_gui.core.suggest.names import Scores, alike, alike_texts
+from metl_gui.core.suggest.words import letters
+
+Values = Mapping[int, frozenset[str]]
+"""Some values of attributes, as text, by attribute id."""
+
+LEAST_DOC, SAME_DOC = 0.75, 0.95
+_OTHER_DOC = 0.5
+_DOC_SHARE, _PLACE_SHARE, _VALUES_SHARE, _SAID_SHARE = 0.6, 0.2, 0.6, 0.85
+_DOCS_DIFFER, _VALUES_DIFFER, _TYPE_WIDENED = 0.8, 0.6, 0.85
+_FEWEST_VALUES = 3
+_FEWEST_LETTERS_OF_DOC = 12
+_ELSEWHERE = 0.85
+_MOVED_ALONE, _MOVED_TOGETHER = 0.62, 0.95
+_WORDS = re.compile(r"\w[\w.]*\w|\w")
+_CUES = ("deprecat", "renam", "replac", "former", "previous", "instead", "obsolete", "legacy", "superse", "was called")
+
+Prefixes = tuple[tuple[str, ...], tuple[str, ...]]
+"""What stood before a name, and what stands before it now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A list of attributes that some were picked from, in order.
+
+    Args:
+        attributes: all of the version.
+        kept: lineages that both versions have; they do not move.
+    """
+
+    attributes: tuple[Attribute, ...]
+    kept: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Renames:
+    """Everything known of the pairs of lost attributes and new ones.
+
+    Shape: all arrays are of (lost, new). ``scores`` is 0 to 1, and 0 where the types forbid it; ``docs`` is -1 where
+    one of the two has none, ``values`` where not enough are known.
+    """
+
+    scores: Scores
+    names: Scores
+    places: Scores
+    docs: Scores
+    values: Scores
+    said: NDArray[np.bool_]
+    widened: NDArray[np.bool_]
+    moves: Mapping[tuple[int, int], tuple[Prefixes, int]] = field(default_factory=dict)
+
+
+def weigh_renames(
+    lost: Sequence[Attribute],
+    new: Sequence[Attribute],
+    before: Around,
+    after: Around,
+    values: Values | None = None,
+) -> Renames:
+    """Weigh all pairs.
+
+    Args:
+        lost: attributes that are gone.
+        new: attributes that may be what they are called now.
+        before, after: the versions they stand in.
+        values: of attributes of both versions, where samples are at hand.
+    """
+    same, widened = _types(lost, new)
+    moves = _moves(lost, new, same | widened)
+    names = _names(lost, new, moves, _ambiguity((before, after)))
+    places, docs, alike_values = _places(lost, new, before, after), _docs(lost, new), _alike_values(lost, new, values)
+    said = _said(lost, new)
+    scores = names.copy()
+    scores += (1 - scores) * _DOC_SHARE * np.clip((docs - LEAST_DOC) / (SAME_DOC - LEAST_DOC), 0, 1)
+    scores += (1 - scores) * _VALUES_SHARE * np.maximum(alike_values, 0)
+    scores += (1 - scores) * _PLACE_SHARE * places
+    scores += (1 - scores) * _SAID_SHARE * said
+    scores *= np.where((docs >= 0) & (docs < _OTHER_DOC), _DOCS_DIFFER, 1)
+    scores *= np.where((alike_values >= 0) & (alike_values < 0.05), _VALUES_DIFFER, 1)
+    scores *= np.where(same, 1, np.where(widened, _TYPE_WIDENED, 0))
+    return Renames(scores.astype(np.float32), names, places, docs, alike_values, said, widened & ~same, moves)
+
+
+def _types(lost: Sequence[Attribute], new: Sequence[Attribute]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which pairs have the same type, and which one that can be read as the other."""
+    kinds = [{(a.type, a.logical, a.scale): a for a in side} for side in (lost, new)]
+    at = [{kind: row for row, kind in enumerate(side)} for side in kinds]
+    rows, columns = (
+        [place[a.type, a.logical, a.scale] for a in side] for place, side in zip(at, (lost, new), strict=True)
+    )
+    ours, theirs = (list(side.values()) for side in kinds)
+    same = np.array([[(a.type, a.logical) == (b.type, b.logical) for b in theirs] for a in ours], np.bool_)
+    widened = np.array([[is_widening(a, b) or _are_texts(a, b) for b in theirs] for a in ours], np.bool_)
+    return same[np.ix_(rows, columns)], widened[np.ix_(rows, columns)]
+
+
+def _are_texts(one: Attribute, other: Attribute) -> bool:
+    """Whether both are texts, of which at most one says what kind of text."""
+    return one.type == other.type == "string" and not (one.logical and other.logical)
+
+
+@lru_cache(maxsize=65_536)
+def parted(path: str) -> tuple[str, ...]:
+    """Split a path into names; one that cannot be split is one name."""
+    try:
+        return paths.split(path)
+    except ValueError:
+        return (path,)
+
+
+def prefixes(lost: str, new: str) -> Prefixes:
+    """Return what stands before the names that two paths end in alike, at least the last of each."""
+    one, other = parted(lost), parted(new)
+    at = 1
+    while at < min(len(one), len(other)) and letters(one[-at - 1]) == letters(other[-at - 1]):
+        at += 1
+    return one[:-at], other[:-at]
+
+
+def _moves(
+    lost: Sequence[Attribute], new: Sequence[Attribute], fits: NDArray[np.bool_]
+) -> dict[tuple[int, int], tuple[Prefixes, int]]:
+    """Find the pairs with the same last name under other parents, each with how many others moved the same way."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for column, attribute in enumerate(new):
+        by_name[letters(parted(attribute.path)[-1])].append(column)
+    found: dict[tuple[int, int], Prefixes] = {}
+    for row, attribute in enumerate(lost):
+        name = letters(parted(attribute.path)[-1])
+        for column in by_name.get(name, ()) if name else ():
+            between = prefixes(attribute.path, new[column].path)
+            if between[0] != between[1] and fits[row, column]:
+                found[row, column] = between
+    together = Counter(found.values())
+    return {pair: (between, together[between]) for pair, between in found.items()}
+
+
+def _ambiguity(sides: Iterable[Around]) -> Counter[str]:
+    """Count for each last name under how many parents it stands in the fuller of the two versions."""
+    counts: Counter[str] = Counter()
+    for side in sides:
+        counts |= Counter(letters(parted(a.path)[-1]) for a in side.attributes)
+    return counts
+
+
+def _names(
+    lost: Sequence[Attribute],
+    new: Sequence[Attribute],
+    moves: Mapping[tuple[int, int], tuple[Prefixes, int]],
+    ambiguity: Mapping[str, int],
+) -> Scores:
+    """Compare names: below the same parent the last ones, else also the whole paths, and what moved together."""
+    ends = [[paths.escape(parted(a.path)[-1]) for a in side] for side in (lost, new)]
+    parents = [[parted(a.path)[:-1] for a in side] for side in (lost, new)]
+    below_one = _equal(*parents)
+    last = alike(*ends)
+    whole = alike([a.path for a in lost], [a.path for a in new])
+    apart = np.minimum(last * np.float32(_ELSEWHERE), whole)
+    flat = _equal(*([letters(a.path) for a in side] for side in (lost, new)))
+    scores = np.where(below_one, last, np.where(flat, whole, apart)).astype(np.float32)
+    for (row, column), (between, together) in moves.items():
+        name = letters(parted(lost[row].path)[-1])
+        rare = 1 / max(ambiguity.get(name, 1), 1)
+        alone = _MOVED_ALONE * (0.5 + 0.5 * rare) + (0.2 if not all(between) and rare == 1 else 0.0)
+        share = (together - 1) / together
+        scores[row, column] = max(alone + (_MOVED_TOGETHER - alone) * share, scores[row, column])
+    return scores
+
+
+def _equal(ours: Iterable[Hashable], theirs: Iterable[Hashable]) -> NDArray[np.bool_]:
+    """Compare everything of one side with everything of the other."""
+    numbers: dict[Hashable, int] = {}
+    rows, columns = (np.array([numbers.setdefault(x, len(numbers)) for x in side]) for side in (ours, theirs))
+    return np.asarray(rows[:, None] == columns[None, :], np.bool_)
+
+
+def _places(lost: Sequence[Attribute], new: Sequence[Attribute], before: Around, after: Around) -> Scores:
+    """Say how nearly two attributes stand in the same gap between those that stayed.
+
+    Shape: float32 of (lost, new): 1 for the same gap and the same place in it.
+    """
+    one, other = _gaps(before, lost), _gaps(after, new)
+    same_left = one[0][:, None] == other[0][None, :]
+    same_right = one[1][:, None] == other[1][None, :]
+    near = 1 / (1 + np.abs(one[2][:, None] - other[2][None, :]))
+    return np.asarray(
+        np.where(same_left & same_right, near, np.where(same_left | same_right, near * 0.5, 0)), np.float32
+    )
+
+
+def _gaps(around: Around, picked: Sequence[Attribute]) -> tuple[NDArray[np.int64], ...]:
+    """For each attribute the nearest lineages that stayed, before it and behind it, and its place in that gap."""
+    wanted = {a.id: at for at, a in enumerate(picked)}
+    left, right, place = (np.zeros(len(picked), np.int64) for _ in range(3))
+    last, count = 0, 0
+    open_: list[int] = []
+    for attribute in around.attributes:
+        if attribute.lineage in around.kept:
+            right[open_] = attribute.lineage
+            last, count, open_ = attribute.lineage, 0, []
+        elif attribute.id in wanted:
+            at = wanted[attribute.id]
+            left[at], place[at] = last, count
+            open_.append(at)
+            count += 1
+        else:
+            count += 1
+    right[open_] = -1
+    return left, right, place
+
+
+def _docs(lost: Sequence[Attribute], new: Sequence[Attribute]) -> Scores:
+    """Compare documentation; what several attributes have alike tells them apart from the others only."""
+    found = np.full((len(lost), len(new)), -1, np.float32)
+    rows, columns = ([at for at, a in enumerate(side) if len(a.doc) >= _FEWEST_LETTERS_OF_DOC] for side in (lost, new))
+    if rows and columns:
+        ours, theirs = [lost[row].doc for row in rows], [new[column].doc for column in columns]
+        scores = np.maximum(alike_texts(ours, theirs), _one_holds_the_other(ours, theirs))
+        counts = Counter(new[column].doc for column in columns)
+        several = np.array([1.0 if counts[new[column].doc] == 1 else 0.9 for column in columns], np.float32)
+        found[np.ix_(rows, columns)] = scores * several[None, :]
+    return found
+
+
+def _one_holds_the_other(ours: Sequence[str], theirs: Sequence[str]) -> Scores:
+    """Find pairs of texts of which one is the other with more said: 0.95, else 0."""
+    sides = [[" ".join(text.casefold().split()).rstrip(".") for text in side] for side in (ours, theirs)]
+    least = 2 * _FEWEST_LETTERS_OF_DOC
+    found = [[min(len(a), len(b)) >= least and (a in b or b in a) for b in sides[1]] for a in sides[0]]
+    return np.asarray(np.array(found, np.bool_) * np.float32(SAME_DOC), np.float32)
+
+
+def _alike_values(lost: Sequence[Attribute], new: Sequence[Attribute], values: Values | None) -> Scores:
+    """Share of the fewer values that the other has too; -1 where too few are known."""
+    found = np.full((len(lost), len(new)), -1, np.float32)
+    if not values:
+        return found
+    known = [
+        [(at, values[a.id]) for at, a in enumerate(side) if len(values.get(a.id, ())) >= _FEWEST_VALUES]
+        for side in (lost, new)
+    ]
+    for row, ours in known[0]:
+        for column, theirs in known[1]:
+            found[row, column] = len(ours & theirs) / min(len(ours), len(theirs))
+    return found
+
+
+def _said(lost: Sequence[Attribute], new: Sequence[Attribute]) -> NDArray[np.bool_]:
+    """Find documentation that calls one attribute the new name, or the old name, of the other."""
+    found = np.zeros((len(lost), len(new)), np.bool_)
+    _note(lost, new, lambda at, other: found.__setitem__((at, other), True))
+    _note(new, lost, lambda at, other: found.__setitem__((other, at), True))
+    return found
+
+
+def _note(tellers: Sequence[Attribute], named: Sequence[Attribute], note: Callable[[int, int], None]) -> None:
+    by_path = {a.path: at for at, a in enumerate(named)}
+    for at, attribute in enumerate(tellers):
+        text = attribute.doc.casefold()
+        if not any(cue in text for cue in _CUES):
+            continue
+        for word in {*_WORDS.findall(attribute.doc)}:
+            other = by_path.get(word)
+            if other is not None and ("." in word or len(word) >= 3):
+                note(at, other)

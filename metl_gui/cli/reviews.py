@@ -7,12 +7,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, Commands, add_project, wrong_usage
+from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
+    from metl_gui.workbench.answers import AnswersTaken
+    from metl_gui.workbench.review_wanted import Wanted
     from metl_gui.workbench.reviewing import Decision, ReviewEntry, ReviewList
     from metl_gui.workbench.session import Workbench
+
+
+_LISTED_ROWS = 40
+"""So many rows of an answer sheet are written out one by one."""
+
+_DECISIONS = (
+    "confirm",
+    "confirm_all",
+    "rename",
+    "not_renamed",
+    "map",
+    "accept_loss",
+    "retire",
+    "later",
+    "assign",
+    "sheet",
+    "answers",
+)
+_WITH_PARTS = ("rename", "not_renamed", "map", "accept_loss")
+_FILTERS = ("schema", "entity", "verdict", "older_than", "assigned", "text")
 
 
 def register(commands: Commands) -> None:
@@ -21,48 +43,150 @@ def register(commands: Commands) -> None:
         "review",
         run_review,
         "list what needs review, or decide it",
-        "A BLOCK is written schema@version:entity@version. A decision also settles the later versions of its chain.",
+        "A BLOCK is written schema@version:entity@version. A decision also settles the later versions of its chain. "
+        "--schema, --entity, --verdict, --older-than, --assigned and --text limit --list, --confirm-all and --sheet.",
     )
     add_project(parser)
+    _add_decisions(parser)
+    parser.add_argument("--comment", default="", metavar="TEXT", help="kept with the decision")
+    parser.add_argument("--to", metavar="NAME", help="who is to decide, with --assign; an empty name for nobody")
+    parser.add_argument("--dry-run", action="store_true", help="with --answers: say what it would do, do nothing")
+    which = parser.add_argument_group("which items")
+    which.add_argument("--schema", default="", metavar="TEXT", help="schemas with this in their name")
+    which.add_argument("--entity", default="", metavar="TEXT", help="entities with this in their name")
+    which.add_argument("--verdict", default="", choices=("same", "smaller", "emptied"), help="one verdict")
+    which.add_argument("--older-than", type=positive, metavar="DAYS", help="waiting for more than so many days")
+    which.add_argument("--assigned", default="", metavar="NAME", help="assigned to somebody, or to nobody")
+    which.add_argument("--text", default="", metavar="TEXT", help="with this in names, lost attributes or comment")
+    which.add_argument("--sort", choices=("schema", "age", "weight"), default="schema", help="their order")
+
+
+def _add_decisions(parser: argparse.ArgumentParser) -> None:
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--list", action="store_true", help="show what waits (so it does without a decision)")
     decision.add_argument("--confirm", nargs="+", metavar="BLOCK", help="accept blocks as they stand")
-    decision.add_argument("--confirm-all", metavar="VERDICT", help="accept all of a verdict: same, smaller, emptied")
+    decision.add_argument(
+        "--confirm-all", metavar="VERDICT", help="accept all of a verdict: same, smaller, emptied, any"
+    )
     decision.add_argument(
         "--rename", nargs="+", metavar=("BLOCK", "LOST=NEW"), help="say that a lost attribute has a new name"
     )
     decision.add_argument(
+        "--not-renamed", nargs="+", metavar=("BLOCK", "LOST=NEW"), help="refuse a proposed name; it is not made again"
+    )
+    decision.add_argument(
+        "--map", nargs="+", metavar=("BLOCK", "FROM=TO"), help="map another attribute in place of a lost one"
+    )
+    decision.add_argument(
         "--accept-loss", nargs="+", metavar=("BLOCK", "ATTRIBUTE"), help="accept the loss of some elements"
     )
-    decision.add_argument("--retire", metavar="BLOCK", help="say that the schema feeds this entity no more")
-    decision.add_argument("--later", metavar="BLOCK", help="put it at the end of the list")
-    parser.add_argument("--comment", default="", metavar="TEXT", help="kept with the decision")
+    decision.add_argument("--retire", nargs="+", metavar="BLOCK", help="say that the schema feeds this entity no more")
+    decision.add_argument("--later", nargs="+", metavar="BLOCK", help="put them at the end of the list")
+    decision.add_argument("--assign", nargs="+", metavar="BLOCK", help="say who is to decide; needs --to NAME")
+    decision.add_argument("--sheet", metavar="OUT.xlsx", help="write what waits to a workbook that can be sent out")
+    decision.add_argument("--answers", metavar="IN.xlsx", help="read such a workbook back, one undo step")
 
 
 def run_review(arguments: argparse.Namespace, out: Output) -> int:
     """List what needs review, or decide it."""
-    from metl_gui.workbench.reviewing import review_list
     from metl_gui.workbench.session import Workbench
 
+    _check_usage(arguments)
     path = Path(arguments.project)
-    for option, given in (("--rename", arguments.rename), ("--accept-loss", arguments.accept_loss)):
-        if given is not None and len(given) == 1:
-            wrong_usage(arguments, f"{option} needs a BLOCK and what is to be decided in it")
-    if not _is_decision(arguments):
-        with Workbench.open(path, for_editing=False) as workbench:
-            waiting = review_list(workbench.document, workbench.refused_proposals())
-        out.result(waiting.as_json(), list(review_lines(waiting)))
-        return DONE
+    if not any(getattr(arguments, name) is not None for name in _DECISIONS):
+        return _list(arguments, out, path)
+    if arguments.sheet is not None:
+        return _write_sheet(arguments, out, path)
+    if arguments.answers is not None:
+        return _take_answers(arguments, out, path)
     with Workbench.open(path) as workbench:
+        if arguments.assign is not None:
+            return _assign(arguments, out, workbench)
         done = _decide(arguments, workbench)
     what = done.title or "There was nothing left to decide"
     out.result(done.as_json(), [f"{what}; {done.left} still need review; state {done.state}"])
     return DONE
 
 
-def _is_decision(arguments: argparse.Namespace) -> bool:
-    names = ("confirm", "confirm_all", "rename", "accept_loss", "retire", "later")
-    return any(getattr(arguments, name) is not None for name in names)
+def _check_usage(arguments: argparse.Namespace) -> None:
+    for name in _WITH_PARTS:
+        given = getattr(arguments, name)
+        if given is not None and len(given) == 1:
+            wrong_usage(arguments, f"--{name.replace('_', '-')} needs a BLOCK and what is to be decided in it")
+    if (arguments.assign is not None) != (arguments.to is not None):
+        wrong_usage(arguments, "--assign BLOCK... and --to NAME belong together")
+    if arguments.dry_run and arguments.answers is None:
+        wrong_usage(arguments, "--dry-run belongs to --answers")
+    is_limited = any(getattr(arguments, name) for name in _FILTERS) or arguments.sort != "schema"
+    decides = [name for name in _DECISIONS if getattr(arguments, name) is not None]
+    if is_limited and decides and decides[0] not in ("confirm_all", "sheet"):
+        wrong_usage(arguments, f"--{decides[0].replace('_', '-')} names its blocks and takes no filter")
+
+
+def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
+    from metl_gui.core.review_query import Order, query_of
+    from metl_gui.workbench.review_wanted import wanted_in
+
+    names = (arguments.schema, arguments.entity, arguments.verdict, arguments.older_than, arguments.assigned)
+    return wanted_in(workbench, query_of(*names, arguments.text), Order(arguments.sort))
+
+
+def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
+    from metl_gui.workbench.reviewing import review_list
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(path, for_editing=False) as workbench:
+        waiting = review_list(workbench.document, workbench.refused_proposals(), _wanted(arguments, workbench))
+    out.result(waiting.as_json(), list(review_lines(waiting)))
+    return DONE
+
+
+def _assign(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> int:
+    from metl_gui.workbench.assigning import assign
+
+    count = assign(workbench, arguments.assign, arguments.to)
+    whose = f"assigned to {arguments.to}" if arguments.to.strip() else "assigned to nobody"
+    document = {"state": workbench.document.state, "assigned": count, "assigned_to": " ".join(arguments.to.split())}
+    out.result(document, [f"{count} {'item is' if count == 1 else 'items are'} {whose}"])
+    return DONE
+
+
+def _write_sheet(arguments: argparse.Namespace, out: Output, path: Path) -> int:
+    from metl_gui.workbench.answer_sheet import write_sheet
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(path, for_editing=False) as workbench, out.watching() as watch:
+        made = write_sheet(workbench, Path(arguments.sheet), _wanted(arguments, workbench), watch)
+    left_out = f"; {made.left_out} that lost nothing are not in it" if made.left_out else ""
+    out.result(made.as_json(), [f"{made.path}: {made.rows} lost elements of {made.items} items{left_out}"])
+    return DONE
+
+
+def _take_answers(arguments: argparse.Namespace, out: Output, path: Path) -> int:
+    """Take an answer sheet; rows that are not clear end with exit code 3."""
+    from metl_gui.workbench.answers import read_answers, take_answers
+    from metl_gui.workbench.session import Workbench
+
+    sheet = Path(arguments.answers)
+    with Workbench.open(path, for_editing=not arguments.dry_run) as workbench, out.watching() as watch:
+        if arguments.dry_run:
+            taken = read_answers(workbench, sheet, watch)
+        else:
+            taken = take_answers(workbench, sheet, watch=watch)
+    document = {**taken.as_json(), "dry_run": arguments.dry_run}
+    out.result(document, list(_taken_lines(taken, arguments.dry_run)))
+    return FOUND if taken.unclear else DONE
+
+
+def _taken_lines(taken: AnswersTaken, is_dry: bool) -> Iterator[str]:
+    for rows, words in ((taken.answered, ""), (taken.ignored, "ignored: "), (taken.unclear, "not clear: ")):
+        for row in rows[:_LISTED_ROWS]:
+            yield f"row {row.number}: {words}{row.words}"
+        if len(rows) > _LISTED_ROWS:
+            yield f"and {len(rows) - _LISTED_ROWS} more {words.rstrip(': ') or 'answers'}"
+    done = "would be taken" if is_dry else "taken"
+    counts = f"{len(taken.answered)} answers {done}, {len(taken.ignored)} ignored, {len(taken.unclear)} not clear"
+    yield f"{counts}, {taken.empty} rows empty; {taken.left} need review; state {taken.state}"
 
 
 def _decide(arguments: argparse.Namespace, workbench: Workbench) -> Decision:
@@ -72,9 +196,14 @@ def _decide(arguments: argparse.Namespace, workbench: Workbench) -> Decision:
     if arguments.confirm is not None:
         return reviewing.confirm(workbench, arguments.confirm, comment)
     if arguments.confirm_all is not None:
-        return reviewing.confirm_all(workbench, arguments.confirm_all, comment)
+        wanted = _wanted(arguments, workbench)
+        return reviewing.confirm_all(workbench, arguments.confirm_all, comment, wanted=wanted)
     if arguments.rename is not None:
         return reviewing.rename(workbench, arguments.rename[0], arguments.rename[1:], comment)
+    if arguments.not_renamed is not None:
+        return reviewing.refuse_renames(workbench, arguments.not_renamed[0], arguments.not_renamed[1:])
+    if arguments.map is not None:
+        return reviewing.map_instead(workbench, arguments.map[0], arguments.map[1:], comment)
     if arguments.accept_loss is not None:
         return reviewing.accept_losses(workbench, arguments.accept_loss[0], arguments.accept_loss[1:], comment)
     if arguments.retire is not None:
@@ -93,7 +222,8 @@ def review_lines(waiting: ReviewList) -> Iterator[str]:
 def _entry_lines(item: ReviewEntry) -> Iterator[str]:
     later = ", put off" if item.postponed else ""
     came_from = f", from {item.came_from}" if item.came_from else ""
-    yield f"{item.block}  {item.verdict}{later}{came_from}"
+    whose = f", for {item.assigned_to}" if item.assigned_to else ""
+    yield f"{item.block}  {item.verdict}{later}{whose}{came_from}"
     yield f"  keeps {len(item.kept)} elements"
     for lost in item.lost:
         yield f"  lost {lost.element.from_path} -> {lost.element.to_path}: {lost.reason}"

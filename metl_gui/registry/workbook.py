@@ -1,0 +1,234 @@
+"""Reads sheets of a workbook (.xlsx) as rows of text; what a hostile or damaged file may hold ends in a sentence.
+
+Cells come as text: dates as ISO, whole numbers without a point. A formula or an error in a cell, and cells that are
+merged, are problems of that cell, told with sheet, row and column by whoever needs it.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.errors import SchemaError, near_names
+from metl_gui.registry.documents import unreadable
+
+if TYPE_CHECKING:
+    from openpyxl.cell import Cell, MergedCell
+    from openpyxl.worksheet.worksheet import Worksheet
+
+MAX_FILE_BYTES = 32 * 2**20
+MAX_UNPACKED_BYTES = 128 * 2**20
+MAX_ROWS = 100_000
+MAX_COLUMNS = 256
+SUFFIX = ".xlsx"
+
+_MAGIC = b"PK\x03\x04"
+_MAX_PARTS = 2_000
+_MAX_MERGED = 1_000
+_PARTS_CHECKED = (".xml", ".rels", ".vml")
+_DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """One row.
+
+    Args:
+        number: as the spreadsheet program counts it, from 1.
+        cells: the texts, by the titles of the first row; what is empty is an empty text.
+        problems: what is wrong with a cell, by title.
+    """
+
+    number: int
+    cells: dict[str, str]
+    problems: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet whose first row names its columns.
+
+    Args:
+        name: its name.
+        titles: the titles, as they stand.
+        rows: every row below that has anything in it.
+    """
+
+    name: str
+    titles: tuple[str, ...]
+    rows: tuple[SheetRow, ...]
+
+
+def is_workbook(path: Path) -> bool:
+    """Tell whether a file is a workbook by its name and its first bytes."""
+    try:
+        if path.suffix.lower() != SUFFIX or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def read_sheet(path: Path, name: str, titles: tuple[str, ...]) -> Sheet:
+    """Read one sheet of a workbook.
+
+    Args:
+        path: the file.
+        name: the sheet.
+        titles: columns that it must have; others are read too.
+
+    Raises:
+        SchemaError: the file is no workbook, is larger than any that is meant, or has no such sheet or column.
+    """
+    content = _checked(path)
+    from openpyxl import load_workbook
+
+    try:
+        book = load_workbook(BytesIO(content), data_only=False, keep_links=False)
+    except Exception as error:
+        raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
+    found = [sheet for sheet in book.worksheets if sheet.title == name]
+    if not found:
+        known = [sheet.title for sheet in book.worksheets]
+        raise SchemaError(
+            f"{path.name} has no sheet {name!r}.",
+            f"It has {', '.join(known[:8])}." if known else "It has none.",
+            near_names(name, known) or "Name the workbook that was sent out.",
+        )
+    return _sheet(path, found[0], titles)
+
+
+def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> Sheet:
+    if sheet.max_row > MAX_ROWS or sheet.max_column > MAX_COLUMNS:
+        raise SchemaError(
+            f"The sheet {sheet.title!r} of {path.name} is too large.",
+            f"It reaches to row {sheet.max_row:,} and column {sheet.max_column:,}.",
+            f"It may have {MAX_ROWS:,} rows and {MAX_COLUMNS} columns; delete what lies beyond.",
+        )
+    titles = _titles(path, sheet, wanted)
+    merged = _merged_rows(path, sheet)
+    rows: list[SheetRow] = []
+    for cells in sheet.iter_rows(min_row=2, max_col=len(titles)):
+        number = int(cells[0].row or 0)
+        texts: dict[str, str] = {}
+        problems: dict[str, str] = {}
+        for title, cell in zip(titles, cells, strict=True):
+            if not title:
+                continue
+            texts[title], problem = _text(cell)
+            if (number, cell.column) in merged:
+                problem = f"is merged with other cells ({merged[number, cell.column or 0]})"
+            if problem:
+                problems[title] = problem
+        if any(texts.values()) or problems:
+            rows.append(SheetRow(number, texts, problems))
+    return Sheet(sheet.title, tuple(title for title in titles if title), tuple(rows))
+
+
+def _titles(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> list[str]:
+    first = next(sheet.iter_rows(min_row=1, max_row=1), ())
+    titles = [" ".join(_text(cell)[0].split()) for cell in first]
+    where = f"The sheet {sheet.title!r} of {path.name}"
+    missing = [title for title in wanted if title not in titles]
+    if missing:
+        raise SchemaError(
+            f"{where} has no column {', '.join(missing)}.",
+            f"Its first row must have {', '.join(wanted)}.",
+            near_names(missing[0], titles) or "Take the workbook as it was sent out; columns may be moved.",
+        )
+    twice = sorted({title for title in wanted if titles.count(title) > 1})
+    if twice:
+        raise SchemaError(f"{where} has the column {twice[0]} twice.", "", "Remove one of them.")
+    return titles
+
+
+def _merged_rows(path: Path, sheet: Worksheet) -> dict[tuple[int, int], str]:
+    """Return the cells that are merged with others, by row and column, with the range of each."""
+    ranges = sheet.merged_cells.ranges
+    if len(ranges) > _MAX_MERGED or sum(each.size["rows"] * each.size["columns"] for each in ranges) > MAX_ROWS:
+        raise SchemaError(
+            f"The sheet {sheet.title!r} of {path.name} has too many merged cells.", "", "Unmerge them, then try again."
+        )
+    return {
+        (row, column): str(each.coord)
+        for each in ranges
+        for row in range(each.min_row, each.max_row + 1)
+        for column in range(each.min_col, each.max_col + 1)
+    }
+
+
+def _text(cell: Cell | MergedCell) -> tuple[str, str]:
+    """Return the text of a cell, and what is wrong with it."""
+    value = cell.value
+    kind = getattr(cell, "data_type", "s")
+    if kind == "f":
+        return "", "holds a formula; type the value itself"
+    if kind == "e":
+        return "", f"holds the error {value}"
+    if value is None:
+        return "", ""
+    if isinstance(value, bool):
+        return ("yes" if value else "no"), ""
+    if isinstance(value, datetime):
+        return (value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")), ""
+    if isinstance(value, date | time):
+        return value.isoformat(), ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value)), ""
+    return str(value).strip(), ""
+
+
+def _checked(path: Path) -> bytes:
+    """Read a workbook's bytes after looking at what they unpack to.
+
+    Raises:
+        SchemaError: it is none, or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise SchemaError(f"{path} cannot be read.", "It is not a file.", "Name a workbook (.xlsx).")
+        if path.exists() and path.stat().st_size > MAX_FILE_BYTES:
+            raise _too_large(path, f"It has {path.stat().st_size / 2**20:,.0f} MiB.")
+        content = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not content.startswith(_MAGIC):
+        raise _damaged(path, "It does not begin as one.")
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as packed:
+            _check_parts(path, packed)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError) as error:
+        raise _damaged(path, f"{str(error).rstrip('.') or 'Its parts cannot be unpacked'}.") from error
+    return content
+
+
+def _check_parts(path: Path, packed: zipfile.ZipFile) -> None:
+    parts = packed.infolist()
+    size = sum(part.file_size for part in parts)
+    if size > MAX_UNPACKED_BYTES or len(parts) > _MAX_PARTS:
+        raise _too_large(path, f"Unpacked it has {size / 2**20:,.0f} MiB in {len(parts):,} parts.")
+    for part in parts:
+        if part.filename.lower().endswith(_PARTS_CHECKED):
+            with packed.open(part) as opened:
+                if _DOCTYPE.search(opened.read(_HEAD_BYTES)):
+                    raise _damaged(path, f"Its part {part.filename} declares a document type, which none needs.")
+
+
+def _too_large(path: Path, fact: str) -> SchemaError:
+    most = f"A workbook may have {MAX_FILE_BYTES // 2**20} MiB, {MAX_UNPACKED_BYTES // 2**20} MiB unpacked."
+    return SchemaError(f"{path.name} is too large.", f"{fact} {most}", "Name the workbook that was sent out.")
+
+
+def _damaged(path: Path, fact: str) -> SchemaError:
+    return SchemaError(
+        f"{path.name} is no workbook that can be read.",
+        fact,
+        "Save it again as Excel workbook (.xlsx), then try again.",
+    )

@@ -1,0 +1,331 @@
+"""Reading an answer sheet back: what each row asks for, what it would do, and doing it as one undo step.
+
+Rows are taken one after the other on a copy of the document, so that a row whose element was settled by a row above
+is no conflict. A row that is not clear is told with its number and changes nothing; the others are applied.
+Source: ux.md §8.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from metl_gui.core.assignments import AssignmentKey, keys_of
+from metl_gui.core.blocks import Block, Loss
+from metl_gui.core.candidates import loss_name, lost_side
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Edit, Stamp, perform
+from metl_gui.core.edits.elements import block_name
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.review import AcceptLosses, Postpone, RenameLost
+from metl_gui.core.nodes import Side
+from metl_gui.core.review import ReviewItem, find_item, review_items
+from metl_gui.errors import EditError, SchemaError, near_names
+from metl_gui.registry.workbook import SheetRow, read_sheet
+from metl_gui.workbench.answer_sheet import (
+    ANSWER,
+    ANSWERS,
+    ASSIGNED,
+    COMMENT,
+    KEY,
+    LATER,
+    NEW_NAME,
+    NOT_NEEDED,
+    RENAMED,
+    SHEET,
+    LossKey,
+    parse_key,
+    short_id,
+)
+from metl_gui.workbench.assigning import assignments, checked_name
+from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.session import Door, Workbench
+
+Assigned: TypeAlias = Callable[[Document, ReviewItem], str]
+"""Who is to decide on an item."""
+
+_WRITTEN = (ANSWER, NEW_NAME, COMMENT, ASSIGNED, KEY)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenRow:
+    """What became of one row.
+
+    Args:
+        number: the row in the sheet.
+        words: what it does, or why it does nothing.
+    """
+
+    number: int
+    words: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row with its words."""
+        return {"row": self.number, "words": self.words}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersTaken:
+    """What an answer sheet does, or did.
+
+    Args:
+        path: the workbook.
+        state: the state afterwards.
+        title: what was done, for people; empty while nothing was.
+        answered: rows whose answer is taken.
+        ignored: rows whose element was decided meanwhile, or is gone.
+        unclear: rows that cannot be followed.
+        assigned: items that somebody else is to decide on.
+        empty: rows that say nothing.
+        left: items on the review list; while nothing was done, as many as there are now.
+    """
+
+    path: Path
+    state: int
+    title: str
+    answered: tuple[TakenRow, ...]
+    ignored: tuple[TakenRow, ...]
+    unclear: tuple[TakenRow, ...]
+    assigned: int
+    empty: int
+    left: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl review --answers``."""
+        return {
+            "state": self.state,
+            "title": self.title,
+            "answered": [row.as_json() for row in self.answered],
+            "ignored": [row.as_json() for row in self.ignored],
+            "unclear": [row.as_json() for row in self.unclear],
+            "assigned": self.assigned,
+            "empty": self.empty,
+            "needs_review": self.left,
+        }
+
+
+@dataclass
+class _Plan:
+    """What the rows ask for, so far.
+
+    Args:
+        document: as the edits so far leave it.
+        edits: to be done, in order.
+    """
+
+    document: Document
+    stamp: Stamp
+    edits: list[Edit] = field(default_factory=list)
+    answered: list[TakenRow] = field(default_factory=list)
+    ignored: list[TakenRow] = field(default_factory=list)
+    unclear: list[TakenRow] = field(default_factory=list)
+    assigned: dict[AssignmentKey, str] = field(default_factory=dict)
+    assigned_items: int = 0
+    empty: int = 0
+    settled_by: dict[LossKey, int] = field(default_factory=dict)
+    postponed: set[tuple[int, int]] = field(default_factory=set)
+
+    def do(self, edit: Edit) -> None:
+        """Take an edit into the plan.
+
+        Raises:
+            EditError: the rules refuse it.
+        """
+        done = perform(self.document, edit, self.stamp)
+        self.document = done.after
+        self.edits.append(edit)
+
+
+def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> AnswersTaken:
+    """Say what an answer sheet would do, without doing it.
+
+    Raises:
+        SchemaError: the file is no answer sheet of this project.
+    """
+    return _outcome(workbench, path, _plan(workbench, path, watch), "")
+
+
+def take_answers(workbench: Workbench, path: Path, door: Door = Door.COMMAND, watch: Watch = UNWATCHED) -> AnswersTaken:
+    """Take the answers of a sheet as one undo step; rows that are not clear change nothing.
+
+    Raises:
+        SchemaError: the file is no answer sheet of this project.
+        EditError: the project was changed meanwhile such that the answers do not hold any more.
+    """
+    plan = _plan(workbench, path, watch)
+    title = ""
+    if plan.edits:
+        count = len(plan.answered)
+        name = f"Take {count} answer{'' if count == 1 else 's'} from {path.name}"
+        title = workbench.do(Several(name, tuple(plan.edits)), door=door).title
+    by_name: dict[str, list[AssignmentKey]] = defaultdict(list)
+    for key, assignee in plan.assigned.items():
+        by_name[assignee].append(key)
+    for assignee, keys in by_name.items():
+        workbench.beside.assign(keys, assignee, workbench.stamp())
+    return _outcome(workbench, path, plan, title)
+
+
+def _outcome(workbench: Workbench, path: Path, plan: _Plan, title: str) -> AnswersTaken:
+    document = workbench.document
+    left = len(review_items(document))
+    return AnswersTaken(
+        path,
+        document.state,
+        title,
+        tuple(plan.answered),
+        tuple(plan.ignored),
+        tuple(plan.unclear),
+        plan.assigned_items,
+        plan.empty,
+        left,
+    )
+
+
+def _plan(workbench: Workbench, path: Path, watch: Watch) -> _Plan:
+    sheet = read_sheet(path, SHEET, _WRITTEN)
+    rows = [(row, parse_key(row.cells[KEY])) for row in sheet.rows]
+    ours = short_id(workbench.project_id)
+    theirs = {key.project for _, key in rows if key is not None}
+    if theirs and ours not in theirs:
+        raise SchemaError(
+            f"{path.name} is the answer sheet of another project.",
+            f"None of its {len(rows):,} rows is about {workbench.path.name}.",
+            "Open the project that it was written from.",
+        )
+    plan = _Plan(workbench.document, workbench.stamp())
+    given = _answers_given(rows)
+    current = assignments(workbench)
+    for at, (row, key) in enumerate(rows):
+        watch.step("Reading the answers", at, len(rows))
+        said = _unclear_words(row, key, ours, given)
+        if said:
+            plan.unclear.append(TakenRow(row.number, said))
+            continue
+        if key is not None:
+            _take_row(plan, workbench.document, row, key)
+            _assign_row(plan, workbench.document, row, key, current.of)
+    return plan
+
+
+def _answers_given(rows: Sequence[tuple[SheetRow, LossKey | None]]) -> dict[LossKey, set[tuple[str, str]]]:
+    """Return the answers of each lost element; more than one contradict each other."""
+    given: dict[LossKey, set[tuple[str, str]]] = defaultdict(set)
+    for row, key in rows:
+        if key is not None and row.cells[ANSWER]:
+            given[key].add((row.cells[ANSWER].lower(), row.cells[NEW_NAME]))
+    return given
+
+
+def _unclear_words(row: SheetRow, key: LossKey | None, ours: str, given: dict[LossKey, set[tuple[str, str]]]) -> str:
+    """Say why a row cannot be followed, empty when it can."""
+    answer, new_name = row.cells[ANSWER], row.cells[NEW_NAME]
+    for title in _WRITTEN:
+        if title in row.problems:
+            return f"the cell “{title}” {row.problems[title]}"
+    says_something = bool(answer or new_name)
+    if key is None:
+        missing = "its hidden key is missing or damaged, so nobody knows what it is about"
+        return missing if says_something or row.cells[KEY] else ""
+    if key.project != ours:
+        return "it is about another project"
+    if len(given.get(key, ())) > 1 and answer:
+        return "another row gives another answer to the same"
+    if answer and answer.lower() not in ANSWERS:
+        hint = near_names(answer.lower(), ANSWERS) or f"Answers are: {', '.join(ANSWERS)}."
+        return f"“{answer}” is no answer. {hint}"
+    if answer.lower() == RENAMED and not new_name:
+        return f"it says “{RENAMED}” and no new name"
+    if new_name and answer.lower() != RENAMED:
+        return f"it names {new_name}, but its answer is not “{RENAMED}”"
+    return ""
+
+
+def _take_row(plan: _Plan, before: Document, row: SheetRow, key: LossKey) -> None:
+    answer = row.cells[ANSWER].lower()
+    if not answer:
+        plan.empty += 1
+        return
+    block = _block(before, key)
+    asked = _loss(block, key) if block is not None else None
+    if asked is None:
+        plan.ignored.append(TakenRow(row.number, _decided_words(before, block, key)))
+        return
+    now = _block(plan.document, key)
+    # By ids: a rename in a row above gives lineages other numbers.
+    ids = asked.q, asked.p, asked.since
+    loss = next((x for x in now.open_losses if (x.q, x.p, x.since) == ids), None) if now is not None else None
+    if now is None or loss is None:
+        said = f"settled by row {plan.settled_by[key]}" if key in plan.settled_by else "settled by a row above"
+        plan.answered.append(TakenRow(row.number, said))
+        return
+    try:
+        words = _do_answer(plan, now, loss, answer, row)
+    except EditError as error:
+        plan.unclear.append(TakenRow(row.number, " ".join(part for part in (error.title, error.text) if part)))
+        return
+    plan.settled_by.setdefault(key, row.number)
+    plan.answered.append(TakenRow(row.number, words))
+
+
+def _do_answer(plan: _Plan, block: Block, loss: Loss, answer: str, row: SheetRow) -> str:
+    """Take the answer of one row into the plan, and say what it does.
+
+    Raises:
+        EditError: the rules refuse it.
+    """
+    said = row.cells[COMMENT]
+    comment = said if said != block.comment else ""
+    where = block_name(plan.document, block.key)
+    lost = loss.from_path if lost_side(plan.document, block, loss) is Side.EXTRACTION else loss.to_path
+    name = loss_name(block, loss)
+    if answer == NOT_NEEDED:
+        plan.do(AcceptLosses(block.key, (name,), comment))
+        return f"{lost} is not needed any more in {where}"
+    if answer == LATER:
+        if block.key not in plan.postponed:
+            plan.do(Postpone(block.key, comment))
+            plan.postponed.add(block.key)
+        return f"{where} is decided later"
+    plan.do(RenameLost(block.key, name, row.cells[NEW_NAME], comment))
+    return f"{lost} was renamed to {row.cells[NEW_NAME]} in {where}"
+
+
+def _assign_row(plan: _Plan, document: Document, row: SheetRow, key: LossKey, assigned: Assigned) -> None:
+    """Note who is to decide, where the sheet names another person than the project."""
+    wanted = row.cells[ASSIGNED]
+    block = _block(document, key)
+    item = find_item(document, block.key) if wanted and block is not None else None
+    if item is None or assigned(document, item) == wanted:
+        return
+    try:
+        name = checked_name(wanted)
+    except EditError as error:
+        plan.unclear.append(TakenRow(row.number, f"{error.title} {error.text}"))
+        return
+    keys = keys_of(document, item)
+    if any(plan.assigned.get(each) != name for each in keys):
+        plan.assigned_items += keys[0] not in plan.assigned
+        plan.assigned |= dict.fromkeys(keys, name)
+
+
+def _block(document: Document, key: LossKey) -> Block | None:
+    is_known = document.extraction.find_version(key.version) and document.cdm.find_version(key.entity_version)
+    return document.matrix.block(key.version, key.entity_version) if is_known else None
+
+
+def _loss(block: Block, key: LossKey) -> Loss | None:
+    wanted = (key.q_lineage, key.p_lineage), key.since
+    return next((loss for loss in block.open_losses if (loss.lineages, loss.since) == wanted), None)
+
+
+def _decided_words(document: Document, block: Block | None, key: LossKey) -> str:
+    if block is None:
+        return "what it is about is not in the project any more"
+    closed = [loss for loss in block.losses if (loss.q_lineage, loss.p_lineage) == (key.q_lineage, key.p_lineage)]
+    how = closed[0].answer if closed else ""
+    who = f" by {block.who}" if block.who else ""
+    return f"it was decided meanwhile{who}{f' ({how})' if how else ''} in {block_name(document, block.key)}"

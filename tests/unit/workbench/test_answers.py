@@ -1,0 +1,237 @@
+"""The answer sheet there and back: rows keep what they are about, whatever people do to the workbook meanwhile."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.core.review_query import query_of
+from metl_gui.errors import SchemaError
+from metl_gui.workbench import reviewing
+from metl_gui.workbench.answer_sheet import SHEET, SheetMade, parse_key, write_sheet
+from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
+from metl_gui.workbench.assigning import assign, assignments
+from metl_gui.workbench.review_wanted import wanted_in
+from metl_gui.workbench.session import Workbench
+
+from .conftest import declare
+from .test_reviewing import PAYMENT_2, REFUND_2
+
+
+@pytest.fixture
+def shrunk(mapped: Workbench) -> Workbench:
+    """Version 2 renames ``customer_id``, drops ``legacy`` and ``amount``."""
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_ref", "channel")))
+    return mapped
+
+
+class SentSheet:
+    """A workbook in the hands of somebody else."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.book = openpyxl.load_workbook(path)
+        self.sheet = self.book[SHEET]
+        self.titles = [str(cell.value) for cell in self.sheet[1]]
+
+    def rows(self) -> list[dict[str, object]]:
+        values = self.sheet.iter_rows(min_row=2, values_only=True)
+        return [dict(zip(self.titles, row, strict=True)) for row in values]
+
+    def answer(self, lost: str, entity: str, **cells: object) -> None:
+        for at, row in enumerate(self.rows(), 2):
+            if str(row["lost"]).startswith(lost) and str(row["entity"]).startswith(entity):
+                for title, value in cells.items():
+                    self.sheet.cell(at, self.titles.index(title.replace("_", " ")) + 1).value = value
+                self.book.save(self.path)
+                return
+        raise AssertionError(f"no row of {lost}")
+
+
+def sent(workbench: Workbench, folder: Path) -> SentSheet:
+    made = write_sheet(workbench, folder / "open.xlsx")
+    return SentSheet(made.path)
+
+
+def words(rows: tuple[object, ...]) -> list[str]:
+    return [str(getattr(row, "words", "")) for row in rows]
+
+
+def test_there_is_one_row_for_each_lost_element_with_reason_and_candidates(shrunk: Workbench, tmp_path: Path) -> None:
+    assign(shrunk, [REFUND_2], "Bob")
+    path = tmp_path / "open.xlsx"
+    assert write_sheet(shrunk, path) == SheetMade(path, 2, 4, 0)
+    rows = SentSheet(path).rows()
+    customer = next(row for row in rows if str(row["lost"]).startswith("customer_id"))
+    assert customer["schema"] == "fx.pay.orders"
+    assert customer["version"] == "2"
+    assert customer["reason"] == "customer_id was removed in version 2"
+    assert str(customer["candidates"]).startswith("customer_ref")
+    assert [row["assigned to"] for row in rows] == [None, None, None, "Bob"]
+
+
+def test_the_drop_down_of_a_row_names_what_is_free_in_its_block_proposals_first(
+    shrunk: Workbench, tmp_path: Path
+) -> None:
+    sheet = sent(shrunk, tmp_path)
+    names = [cell.value for (cell,) in sheet.book["Names"].iter_rows(max_col=1)]
+    customer = next(row for row in sheet.rows() if str(row["lost"]).startswith("customer_id"))
+    first, count = int(str(customer["first name"])), int(str(customer["names"]))
+    assert names[first - 1 : first - 1 + count] == ["customer_ref", "channel"]
+    assert sheet.book["Names"].sheet_state == "hidden"
+    assert sheet.sheet.column_dimensions["K"].hidden
+    formulas = [str(each.formula1) for each in sheet.sheet.data_validations.dataValidation]
+    assert '"renamed to,not needed any more,later"' in formulas
+
+
+def test_the_answers_are_one_undo_step(shrunk: Workbench, tmp_path: Path) -> None:
+    before, state = state_hash(shrunk.document), shrunk.document.state
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("customer_id", "payment", your_answer="renamed to", new_name="customer_ref", comment="asked Eve")
+    sheet.answer("legacy", "payment", your_answer="Not needed any more")
+    sheet.answer("amount", "refund", your_answer="later")
+    taken = take_answers(shrunk, sheet.path)
+    assert (taken.state, taken.title) == (state + 1, "Take 3 answers from open.xlsx")
+    assert (len(taken.answered), taken.ignored, taken.unclear, taken.empty) == (3, (), (), 1)
+    payment, refund = reviewing.review_list(shrunk.document).items
+    assert [lost.element.from_path for lost in payment.lost] == ["amount"]
+    assert payment.comment == "asked Eve"
+    assert refund.postponed
+    shrunk.undo()
+    assert state_hash(shrunk.document) == before
+
+
+def test_looking_first_says_the_same_and_changes_nothing(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("customer_id", "payment", your_answer="renamed to", new_name="customer_ref")
+    document = shrunk.document
+    looked = read_answers(shrunk, sheet.path)
+    assert shrunk.document is document
+    assert looked.title == ""
+    assert words(looked.answered) == words(take_answers(shrunk, sheet.path).answered)
+
+
+def test_rows_are_known_when_they_were_sorted_and_some_were_deleted(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("legacy", "payment", your_answer="not needed any more")
+    rows = [tuple(row) for row in sheet.sheet.iter_rows(min_row=2, values_only=True)]
+    random.Random(4).shuffle(rows)
+    sheet.sheet.delete_rows(2, len(rows))
+    kept = [row for row in rows if "amount" not in str(row[3])]
+    for row in kept:
+        sheet.sheet.append(list(row))
+    sheet.book.save(sheet.path)
+    taken = take_answers(shrunk, sheet.path)
+    assert words(taken.answered) == ["legacy is not needed any more in fx.pay.orders 2 → payment 1"]
+
+
+def test_rows_that_were_decided_meanwhile_are_ignored_and_told(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("legacy", "payment", your_answer="not needed any more")
+    sheet.answer("amount", "refund", your_answer="not needed any more")
+    reviewing.confirm(shrunk, [REFUND_2])
+    taken = take_answers(shrunk, sheet.path)
+    assert len(taken.answered) == 1
+    (ignored,) = taken.ignored
+    assert "decided meanwhile by tess" in ignored.words
+    again = take_answers(shrunk, sheet.path)
+    assert (again.title, len(again.ignored)) == ("", 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"your_answer": "renamed to"}, "no new name"),
+        ({"your_answer": "perhaps"}, "is no answer"),
+        ({"new_name": "channel"}, "its answer is not"),
+        ({"your_answer": "renamed to", "new_name": "nonsense"}, "has no attribute nonsense"),
+        ({"your_answer": "renamed to", "new_name": "id"}, "cannot take the place"),
+        ({"your_answer": "=1+1"}, "formula"),
+        ({"your_answer": "later", "key": "x"}, "hidden key is missing or damaged"),
+    ],
+)
+def test_a_row_that_is_not_clear_is_told_with_its_number_and_the_others_are_taken(
+    shrunk: Workbench, tmp_path: Path, cells: dict[str, str], reason: str
+) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("customer_id", "payment", **cells)
+    sheet.answer("amount", "refund", your_answer="not needed any more")
+    number = next(at for at, row in enumerate(sheet.rows(), 2) if str(row["lost"]).startswith("customer_id"))
+    taken = take_answers(shrunk, sheet.path)
+    assert [row.number for row in taken.unclear] == [number]
+    assert reason in taken.unclear[0].words
+    assert len(taken.answered) == 1
+    assert taken.left == 1
+
+
+def test_two_rows_that_contradict_each_other_are_both_unclear(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("legacy", "payment", your_answer="later")
+    copied = next(list(row.values()) for row in sheet.rows() if str(row["lost"]).startswith("legacy"))
+    copied[sheet.titles.index("your answer")] = "not needed any more"
+    sheet.sheet.append(copied)
+    sheet.book.save(sheet.path)
+    taken = take_answers(shrunk, sheet.path)
+    assert words(taken.unclear) == ["another row gives another answer to the same"] * 2
+    assert taken.title == ""
+
+
+def test_one_rename_may_settle_the_row_of_another_block(mapped: Workbench, tmp_path: Path) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "sum", "legacy")))
+    sheet = sent(mapped, tmp_path)
+    for entity in ("payment", "refund"):
+        sheet.answer("amount", entity, your_answer="renamed to", new_name="sum")
+    taken = take_answers(mapped, sheet.path)
+    assert taken.unclear == ()
+    assert len(taken.answered) == 2
+    assert "settled by" in taken.answered[1].words
+    assert taken.left == 0
+
+
+def test_the_sheet_of_another_project_is_refused(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    with (
+        Workbench.create(tmp_path / "other.metl") as other,
+        pytest.raises(SchemaError, match="answer sheet of another project"),
+    ):
+        read_answers(other, sheet.path)
+
+
+def test_a_sheet_says_who_is_to_decide_from_now_on(shrunk: Workbench, tmp_path: Path) -> None:
+    sheet = sent(shrunk, tmp_path)
+    sheet.answer("amount", "refund", assigned_to="Eve")
+    taken: AnswersTaken = take_answers(shrunk, sheet.path)
+    assert (taken.assigned, taken.title) == (1, "")
+    (item,) = reviewing.review_list(shrunk.document, wanted=wanted_in(shrunk, query_of(assigned="eve"))).items
+    assert (str(item.block), item.assigned_to) == (REFUND_2, "Eve")
+    assert assignments(shrunk).names == ("Eve",)
+
+
+def test_only_wanted_items_are_written(shrunk: Workbench, tmp_path: Path) -> None:
+    assign(shrunk, [PAYMENT_2], "Ada Example")
+    made = write_sheet(shrunk, tmp_path / "a.xlsx", wanted_in(shrunk, query_of(assigned="ada")))
+    assert (made.items, made.rows) == (1, 3)
+
+
+def test_names_that_look_like_formulas_stay_names(mapped: Workbench, tmp_path: Path) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "=cmd()", "amount", "legacy")))
+    sheet = sent(mapped, tmp_path)
+    cells = [cell for row in sheet.book["Names"].iter_rows() for cell in row]
+    assert "=cmd()" in [cell.value for cell in cells]
+    assert {cell.data_type for cell in cells} == {"s"}
+
+
+def test_a_key_with_a_changed_digit_is_none(shrunk: Workbench, tmp_path: Path) -> None:
+    key = str(sent(shrunk, tmp_path).rows()[0]["key"])
+    assert parse_key(key) is not None
+    for at, letter in enumerate(key):
+        changed = key[:at] + ("1" if letter != "1" else "2") + key[at + 1 :]
+        assert parse_key(changed) is None
+    for text in ("", ".", "a.b.c", "x" * 5_000, key + "0"):
+        assert parse_key(text) is None

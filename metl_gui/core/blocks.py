@@ -68,6 +68,11 @@ class Loss:
         """The pair of lineages that names the lost element in every version."""
         return self.q_lineage, self.p_lineage
 
+    @property
+    def chain(self) -> tuple[int, int, int]:
+        """What tells its chain apart within a schema and an entity: where it began, and the two lineages."""
+        return self.since, self.q_lineage, self.p_lineage
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -84,6 +89,7 @@ class Block:
             a setting that asks always); copies inherit them.
         retired: the elements it had when it was retired.
         postponed: a person said "later".
+        unconfirmed: while it needs review: nobody has confirmed its elements, so answers leave it unconfirmed.
         who, when_ms: who set the status, and when (milliseconds since 1970, 0 for never).
         comment: free text.
     """
@@ -101,6 +107,7 @@ class Block:
     who: str = ""
     when_ms: int = 0
     comment: str = ""
+    unconfirmed: bool = False
 
     @property
     def key(self) -> BlockKey:
@@ -120,21 +127,22 @@ class Block:
     @property
     def is_plain(self) -> bool:
         """Whether nothing but columns of fixed width is known of it (see ``core.matrix``)."""
-        return not (self.losses or self.waits or self.retired or self.postponed or self.comment)
+        return not (self.losses or self.waits or self.retired or self.postponed or self.comment or self.unconfirmed)
 
     def settled(self) -> Block:
         """Return the block with the status that follows from its open losses and waits.
 
-        A block that waits for nothing any more is confirmed; retired and unconfirmed blocks stay what they are unless
-        something waits.
+        A block that waits for nothing any more is what it was before it waited, confirmed or not; retired and
+        unconfirmed blocks stay what they are unless something waits.
         """
         if self.status is Status.RETIRED:
             return self
         waiting = bool(self.open_losses or self.waits)
         if waiting and self.status is not Status.NEEDS_REVIEW:
-            return replace(self, status=Status.NEEDS_REVIEW)
+            return replace(self, status=Status.NEEDS_REVIEW, unconfirmed=self.status is Status.UNCONFIRMED)
         if not waiting and self.status is Status.NEEDS_REVIEW:
-            return replace(self, status=Status.CONFIRMED, postponed=False)
+            status = Status.UNCONFIRMED if self.unconfirmed else Status.CONFIRMED
+            return replace(self, status=status, postponed=False, unconfirmed=False)
         return self
 
 

@@ -1,6 +1,7 @@
-"""Chains: the later versions that inherited a lost element, found from any block of the chain, and their answers.
+"""Chains: the later blocks that inherited a lost element, found from any block of the chain, and their answers.
 
-Source: dmm.md §4 (chains).
+A loss goes on into the later versions of the schema and, where an entity keeps parallel versions, into those of the
+entity, so a chain runs over both. Source: dmm.md §4 (chains).
 """
 
 from __future__ import annotations
@@ -8,26 +9,34 @@ from __future__ import annotations
 from dataclasses import replace
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Loss
+from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.nodes import Side
 
 
+def keys_from(reader: Draft | Document, key: BlockKey) -> list[BlockKey]:
+    """List a block and every place of its schema and entity that may have been copied from it, oldest first."""
+    extraction, cdm = reader.tree(Side.EXTRACTION), reader.tree(Side.CDM)
+    columns = extraction.schema(extraction.schema_of(key[0])).version_ids
+    rows = cdm.schema(cdm.schema_of(key[1])).version_ids
+    return [(v, w) for v in columns[columns.index(key[0]) :] for w in rows[rows.index(key[1]) :]]
+
+
 def blocks_from(draft: Draft, key: BlockKey) -> list[Block]:
-    """List the blocks of a group from one version on, oldest first."""
-    tree = draft.tree(Side.EXTRACTION)
-    ids = tree.schema(tree.version(key[0]).schema_id).version_ids
-    found = (draft.matrix.block(id_, key[1]) for id_ in ids[ids.index(key[0]) :])
+    """List the blocks of a schema and an entity from one block on, oldest first."""
+    found = (draft.matrix.block(*each) for each in keys_from(draft, key))
     return [block for block in found if block is not None]
 
 
 def later_in_chain(draft: Draft, key: BlockKey, loss: Loss) -> list[Block]:
-    """List the blocks of later versions in which the same loss is open, oldest first."""
-    return [block for block in blocks_from(draft, key)[1:] if same_loss(block, loss) is not None]
+    """List the later blocks in which the same loss is open, oldest first."""
+    found = (block for block in blocks_from(draft, key) if block.key != key)
+    return [block for block in found if same_loss(block, loss) is not None]
 
 
 def same_loss(block: Block, loss: Loss) -> Loss | None:
     """Find the open loss of a block that belongs to the same chain."""
-    return next((x for x in block.open_losses if x.lineages == loss.lineages and x.since == loss.since), None)
+    return next((x for x in block.open_losses if x.chain == loss.chain), None)
 
 
 def restored(draft: Draft, block: Block, loss: Loss, p_lineage: int, q_lineage: int, answer: str) -> Block | None:

@@ -5,14 +5,19 @@ Cost: proportional to the waiting blocks. Source: dmm.md §4 (verdicts, chains).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
+from metl_gui.core.chains import keys_from, same_loss
 from metl_gui.core.compatibility import is_widening
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.trees import Tree
+
+_Group: TypeAlias = tuple[int, int]
+"""Ids of a schema and an entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +31,35 @@ class TypeChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ThereAgain:
+    """A lost element of a chain whose two ends are there again in one of its later blocks, and free.
+
+    Args:
+        key: that block.
+        loss: the lost element, as that block knows it.
+        from_path, to_path: how its ends are called there.
+    """
+
+    key: BlockKey
+    loss: Loss
+    from_path: str
+    to_path: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewItem:
     """One decision to take: a block and the later blocks that inherited what it waits for.
 
     Args:
         block: the block of the first version of the loss that still exists.
         since: ids of the versions that began what this item is about.
-        losses: its open lost elements that began there.
+        losses: its open lost elements; each belongs to one item, that of the first block in which it is open.
         chain: keys of the later blocks that the decision applies to, oldest first.
-        new_attributes: paths that no earlier version had.
+        new_attributes: paths that no earlier version of the schema had.
         type_changes: of mapped attributes, against the block it came from.
+        waits: ids of the versions for whose own sake it waits, without a loss.
+        new_targets: paths that no earlier version of the entity had, where the block came over from one.
+        there_again: lost elements that could be mapped again in later blocks.
     """
 
     block: Block
@@ -44,6 +68,9 @@ class ReviewItem:
     chain: tuple[BlockKey, ...]
     new_attributes: tuple[str, ...]
     type_changes: tuple[TypeChange, ...]
+    waits: tuple[int, ...] = ()
+    new_targets: tuple[str, ...] = ()
+    there_again: tuple[ThereAgain, ...] = ()
 
     @property
     def key(self) -> BlockKey:
@@ -58,39 +85,51 @@ def review_items(document: Document) -> tuple[ReviewItem, ...]:
 
 
 def find_item(document: Document, key: BlockKey) -> ReviewItem | None:
-    """Find the item whose block this is; costs what the versions of its schema hold against this entity version."""
-    schema_id = document.extraction.version(key[0]).schema_id
-    group = [(id_, key[1]) for id_ in document.extraction.schema(schema_id).version_ids]
+    """Find the item whose block this is; costs what the schema's versions hold against the entity's."""
+    columns = document.extraction.schema(document.extraction.schema_of(key[0])).version_ids
+    rows = document.cdm.schema(document.cdm.schema_of(key[1])).version_ids
+    group = [k for k in keys_from(document, (columns[0], rows[0])) if document.matrix.waits(k)]
     return next((item for item in _items(document, group) if item.key == key), None)
 
 
+@dataclass(slots=True)
+class _Found:
+    """What is asked about one block."""
+
+    losses: list[Loss] = field(default_factory=list)
+    waits: list[int] = field(default_factory=list)
+    later: set[BlockKey] = field(default_factory=set)
+
+
 def _items(document: Document, keys: Iterable[BlockKey]) -> Iterator[ReviewItem]:
-    chains: dict[tuple[int, int, int], list[Block]] = defaultdict(list)
+    first_of: dict[tuple[_Group, object], BlockKey] = {}
+    found: dict[BlockKey, _Found] = {}
+    for group, block in sorted(_waiting(document, keys), key=lambda each: _place(document, each[1].key)):
+        roots = {loss: first_of.setdefault((group, loss.chain), block.key) for loss in block.open_losses}
+        began = {id_: first_of.setdefault((group, id_), block.key) for id_ in block.waits}
+        for first in {*roots.values(), *began.values()} - {block.key}:
+            found[first].later.add(block.key)
+        own = _Found([x for x in roots if roots[x] == block.key], [x for x in began if began[x] == block.key])
+        if own.losses or own.waits:
+            found[block.key] = own
+    for key, asked in found.items():
+        yield _item(document, key, asked)
+
+
+def _waiting(document: Document, keys: Iterable[BlockKey]) -> Iterator[tuple[_Group, Block]]:
     for key in keys:
         block = document.matrix.block(*key)
-        if block is None or block.status is not Status.NEEDS_REVIEW:
-            continue
-        schema_id = document.extraction.version(key[0]).schema_id
-        for since in {loss.since for loss in block.open_losses} | set(block.waits):
-            chains[schema_id, key[1], since].append(block)
-    roots: dict[BlockKey, tuple[set[int], set[BlockKey]]] = {}
-    for (_, _, since), blocks in chains.items():
-        ordered = sorted(blocks, key=lambda block: _place(document, block.version))
-        sinces, later = roots.setdefault(ordered[0].key, (set(), set()))
-        sinces.add(since)
-        later.update(block.key for block in ordered[1:])
-    for key, (sinces, later) in roots.items():
-        yield _item(document, key, sinces, later)
+        if block is not None and block.status is Status.NEEDS_REVIEW:
+            yield (document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])), block
 
 
 def type_changes(document: Document, block: Block) -> tuple[TypeChange, ...]:
     """List the mapped attributes whose type differs from the block that this one came from."""
     if block.came_from is None:
         return ()
-    version, entity_version = block.key
     pairs = [
-        (document.extraction.find_version(block.came_from[0]), document.extraction.version(version), 1),
-        (document.cdm.find_version(block.came_from[1]), document.cdm.version(entity_version), 0),
+        (_origin(document.tree(side), came, own), document.tree(side).version(own), end)
+        for side, came, own, end in zip(Side, block.came_from, block.key, (1, 0), strict=True)
     ]
     found: list[TypeChange] = []
     for before, after, end in pairs:
@@ -109,25 +148,52 @@ def _type_change(before: Attribute, after: Attribute) -> TypeChange:
     return TypeChange(after.path, old, new, is_widening(before, after))
 
 
-def _item(document: Document, key: BlockKey, sinces: set[int], later: set[BlockKey]) -> ReviewItem:
+def _origin(tree: Tree, came: int, own: int) -> Version | None:
+    """Find the version that a block's own one is compared with: where it came from, or what is left below it."""
+    return tree.find_version(came) or tree.previous(tree.version(own))
+
+
+def _item(document: Document, key: BlockKey, asked: _Found) -> ReviewItem:
     block = document.matrix.block(*key)
     assert block is not None  # noqa: S101 - the keys come from the blocks that wait
+    chain = tuple(sorted(asked.later, key=lambda each: _place(document, each)))
+    is_of_entity = block.came_from is not None and block.came_from[1] != key[1]
+    new_targets = document.cdm.new_attributes(document.cdm.version(key[1])) if is_of_entity else ()
     return ReviewItem(
         block,
-        tuple(sorted(sinces)),
-        tuple(loss for loss in block.open_losses if loss.since in sinces),
-        tuple(sorted(later, key=lambda k: _place(document, k[0]))),
+        tuple(sorted({loss.since for loss in asked.losses} | set(asked.waits))),
+        tuple(asked.losses),
+        chain,
         tuple(a.path for a in document.extraction.new_attributes(document.extraction.version(key[0]))),
         type_changes(document, block),
+        tuple(sorted(asked.waits)),
+        tuple(a.path for a in new_targets),
+        tuple(_there_again(document, asked.losses, (key, *chain))),
     )
 
 
-def _place(document: Document, version_id: int) -> int:
-    schema_id = document.extraction.version(version_id).schema_id
-    return document.extraction.schema(schema_id).version_ids.index(version_id)
+def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, ...]) -> Iterator[ThereAgain]:
+    for key in keys if losses else ():
+        block = document.matrix.block(*key)
+        version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+        for loss in losses:
+            source, target = version.of_lineage(loss.p_lineage), entity_version.of_lineage(loss.q_lineage)
+            here = same_loss(block, loss) if block is not None and source is not None and target is not None else None
+            if here is None or block is None or source is None or target is None:
+                continue
+            if not any(e.p == source.id or e.q == target.id for e in block.elements):
+                yield ThereAgain(key, here, source.path, target.path)
 
 
-def _sort_key(document: Document, key: BlockKey) -> tuple[str, int, str]:
+def _place(document: Document, key: BlockKey) -> tuple[int, int]:
+    """Places of the two versions of a block in their schema and entity."""
+    trees = zip(Side, key, strict=True)
+    found = ((document.tree(side), id_) for side, id_ in trees)
+    at, row = (tree.schema(tree.schema_of(id_)).version_ids.index(id_) for tree, id_ in found)
+    return at, row
+
+
+def _sort_key(document: Document, key: BlockKey) -> tuple[str, tuple[int, int], str]:
     schema = document.extraction.schema(document.extraction.version(key[0]).schema_id)
     entity = document.cdm.schema(document.cdm.version(key[1]).schema_id)
-    return schema.name, _place(document, key[0]), entity.name
+    return schema.name, _place(document, key), entity.name

@@ -20,10 +20,13 @@ RECORD = np.dtype(
         ("when_ms", "<i8"),
         ("status", "u1"),
         ("verdict", "u1"),
-        ("spare", "<u2"),
+        ("flags", "<u2"),
     ]
 )
 """One block; the entity version stands in its row, ``who`` is the number of a person, 0 in ``came_*`` means none."""
+
+UNCONFIRMED = 1
+"""The flag of a block that needs review and whose elements nobody has confirmed."""
 
 STATUSES = (Status.UNCONFIRMED, Status.CONFIRMED, Status.NEEDS_REVIEW, Status.RETIRED)
 VERDICTS = (Verdict.SAME, Verdict.SMALLER, Verdict.EMPTIED, Verdict.FIRST)
@@ -38,9 +41,9 @@ def pack_blocks(blocks: Iterable[Block], interned: Interned) -> bytes:
     rows = []
     for block in sorted(blocks, key=lambda block: block.version):
         came_version, came_entity_version = block.came_from or (0, 0)
-        codes = _STATUS_CODE[block.status], _VERDICT_CODE[block.verdict]
+        codes = _STATUS_CODE[block.status], _VERDICT_CODE[block.verdict], UNCONFIRMED * block.unconfirmed
         who = interned.person(block.who)
-        rows.append((block.version, came_version, came_entity_version, who, block.when_ms, *codes, 0))
+        rows.append((block.version, came_version, came_entity_version, who, block.when_ms, *codes))
     return np.array(rows, RECORD).tobytes()
 
 

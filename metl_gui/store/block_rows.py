@@ -75,7 +75,7 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
         np.ascontiguousarray(records["when_ms"]),
         people,
     )
-    return Dpm.on(replace(base, records=_read_details(connection, base)))
+    return Dpm.on(replace(base, records=_read_details(connection, base, records)))
 
 
 def to_blob(elements: Iterable[Element]) -> bytes:
@@ -124,7 +124,7 @@ def _read_records(connection: sqlite3.Connection) -> tuple[NDArray[Any], Ints]:
     return records[order], entity_version[order]
 
 
-def _read_details(connection: sqlite3.Connection, base: DpmBase) -> dict[BlockKey, Block]:
+def _read_details(connection: sqlite3.Connection, base: DpmBase, records: NDArray[Any]) -> dict[BlockKey, Block]:
     """Read the blocks of which more is known than their record holds."""
     details: dict[BlockKey, Block] = {}
     for version, entity_version, losses, waits, retired, postponed, comment in connection.execute(_READ_DETAILS):
@@ -137,6 +137,7 @@ def _read_details(connection: sqlite3.Connection, base: DpmBase) -> dict[BlockKe
             retired=_decoded(_elements, retired),
             postponed=bool(postponed),
             comment=comment,
+            unconfirmed=bool(records["flags"][row] & block_packs.UNCONFIRMED),
         )
     return details
 

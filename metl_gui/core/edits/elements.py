@@ -77,11 +77,13 @@ class SetElements:
         return {rows[e.q]: columns[e.p] for e in self.ones}
 
     def _settle_later(self, draft: Draft, before: Block, mapped: dict[int, int]) -> None:
+        is_unconfirmed = self.status is Status.UNCONFIRMED
         for loss in before.open_losses:
             if loss.q_lineage not in mapped:
                 continue
             for later in later_in_chain(draft, self.key, loss):
-                block = restored(draft, later, loss, mapped[loss.q_lineage], loss.q_lineage, "mapped")
+                found = replace(later, unconfirmed=later.unconfirmed or is_unconfirmed)
+                block = restored(draft, found, loss, mapped[loss.q_lineage], loss.q_lineage, "mapped")
                 if block is not None:
                     draft.put_block(block)
 
@@ -102,9 +104,11 @@ def store_block(draft: Draft, block: Block) -> None:
 
 
 def _confirmed(block: Block, status: Status) -> Block:
-    """Give a block the status that a person's edit gives it, as far as it waits for nothing."""
+    """Give a block the status that an edit gives it; one that still waits takes it when it waits no more."""
+    if block.status is Status.NEEDS_REVIEW:
+        return replace(block, unconfirmed=block.unconfirmed or status is Status.UNCONFIRMED)
     is_so = block.status is status and not block.retired
-    return block if is_so or block.status is Status.NEEDS_REVIEW else replace(block, status=status, retired=())
+    return block if is_so else replace(block, status=status, retired=())
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

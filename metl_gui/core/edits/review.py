@@ -17,7 +17,7 @@ from metl_gui.errors import EditError, near_names
 
 @dataclass(frozen=True, slots=True)
 class ConfirmBlock:
-    """Confirm a block as it stands: accept every open loss that began there, here and in later versions.
+    """Confirm a block as it stands: accept every loss that its item names, here and in later versions.
 
     A block that is only unconfirmed becomes confirmed.
     """
@@ -37,10 +37,11 @@ class ConfirmBlock:
         """
         block = _block(draft, self.key)
         item = find_item(draft.document, self.key)
-        draft.put_block(_stamped(draft, block, self.comment))
-        began = item.since if item is not None else (*(loss.since for loss in block.open_losses), *block.waits)
+        losses, waits = (item.losses, item.waits) if item is not None else (block.open_losses, block.waits)
+        chains = {loss.chain for loss in losses}
+        draft.put_block(_stamped(draft, replace(block, unconfirmed=False), self.comment))
         for found in blocks_from(draft, self.key):
-            _accept(draft, found, set(began), None)
+            _accept(draft, found, chains, set(waits), confirms=True)
         confirmed = _block(draft, self.key)
         if confirmed.status is Status.UNCONFIRMED:
             draft.put_block(replace(confirmed, status=Status.CONFIRMED))
@@ -72,9 +73,9 @@ class AcceptLosses:
         block = _block(draft, self.key)
         losses = [find_loss(draft, block, path) for path in self.lost]
         draft.put_block(_stamped(draft, block, self.comment))
-        for loss in losses:
-            for found in blocks_from(draft, self.key):
-                _accept(draft, found, set(), loss)
+        chains = {loss.chain for loss in losses}
+        for found in blocks_from(draft, self.key):
+            _accept(draft, found, chains, set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +200,15 @@ def _stamped(draft: Draft, block: Block, comment: str) -> Block:
     return replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms, comment=comment or block.comment)
 
 
-def _accept(draft: Draft, block: Block, since: set[int], only: Loss | None) -> None:
-    chosen = {same_loss(block, only)} if only else {x for x in block.open_losses if x.since in since}
-    losses = tuple(replace(x, answer="accepted") if x in chosen else x for x in block.losses)
-    waits = tuple(id_ for id_ in block.waits if id_ not in since)
-    draft.put_block(replace(block, losses=losses, waits=waits).settled())
+def _accept(
+    draft: Draft, block: Block, chains: set[tuple[int, int, int]], decided: set[int], *, confirms: bool = False
+) -> None:
+    """Answer the losses of some chains in one block, and end its waits for some versions."""
+    losses = tuple(replace(x, answer="accepted") if x.is_open and x.chain in chains else x for x in block.losses)
+    waits = tuple(id_ for id_ in block.waits if id_ not in decided)
+    if losses != block.losses or waits != block.waits:
+        found = replace(block, unconfirmed=False) if confirms else block
+        draft.put_block(replace(found, losses=losses, waits=waits).settled())
 
 
 def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
@@ -213,7 +218,10 @@ def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
 
 
 def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> None:
-    """Restore the lost elements of one attribute wherever it was lost with the same beginning."""
+    """Restore the lost elements of one attribute wherever it was lost with the same beginning.
+
+    That a rename was seen in a later version says as much of the earlier ones.
+    """
     for block in _affected(draft, side, origin):
         for lost in block.open_losses:
             is_same = (
@@ -229,9 +237,8 @@ def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -
 
 
 def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:
-    """List the blocks that may have lost the same attribute: the same column or row, and later versions."""
-    if side is Side.CDM:
-        return list(draft.matrix.row_set(origin.entity_version))
-    tree = draft.tree(Side.EXTRACTION)
-    ids = tree.schema(tree.version(origin.version).schema_id).version_ids
-    return [block for id_ in ids[ids.index(origin.version) :] for block in draft.matrix.column_set(id_)]
+    """List the blocks that may have lost the same attribute: those of the schema, or of the entity."""
+    tree, matrix = draft.tree(side), draft.matrix
+    version_id = origin.version if side is Side.EXTRACTION else origin.entity_version
+    members = matrix.column_set if side is Side.EXTRACTION else matrix.row_set
+    return [block for id_ in tree.schema(tree.schema_of(version_id)).version_ids for block in members(id_)]

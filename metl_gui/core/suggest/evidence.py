@@ -41,7 +41,8 @@ class Confirmed:
     """What people have confirmed between one schema and one entity, and what other schemas give that entity.
 
     Args:
-        versions: by pair of lineages (q, p): how many other blocks of the schema and the entity have the element.
+        versions: by pair of lineages (q, p): how many other blocks of the schema and the entity have the element, or
+            how many had it until somebody accepted that it was lost.
         schemas: by target lineage and name of the source: how many other schemas map that name there.
     """
 
@@ -124,9 +125,11 @@ def confirmed_elsewhere(document: Document, key: BlockKey) -> Confirmed:
     columns = document.extraction.schema(version.schema_id).version_ids
     versions: Counter[tuple[int, int]] = Counter()
     for v in columns:
-        for block in _confirmed(document, [(v, w) for w in rows if (v, w) != key]):
-            sources, targets = _lineages(document, block)
-            versions.update((targets[q], sources[p]) for q, p in block.elements)
+        for block in _confirmed(document, [(v, w) for w in rows]):
+            versions.update(loss.lineages for loss in block.losses if loss.answer == "accepted")
+            if block.key != key:
+                sources, targets = _lineages(document, block)
+                versions.update((targets[q], sources[p]) for q, p in block.elements)
     schemas: Counter[tuple[int, str]] = Counter()
     for block in _confirmed(document, _newest_of_others(document, rows, version.schema_id)):
         names = {a.id: letters(a.path) for a in document.extraction.version(block.version).attributes}

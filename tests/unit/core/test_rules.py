@@ -185,7 +185,7 @@ def test_an_element_vanishes_only_with_a_loss_a_removal_or_a_persons_edit(histor
                 continue
             source = transition.before.matrix.block(*block.came_from)
             assert source is not None
-            fresh = len(block.losses) - len(source.open_losses)
+            fresh = len(block.open_losses) - len(source.open_losses)
             assert len(block.elements) + fresh == len(source.elements)
 
 

@@ -49,7 +49,7 @@ def everything() -> Transition:
     loss = Loss(9, 11, 5, 6, "a", "z", "z was removed in version 2", 7, "accepted")
     lists = (loss, Loss(9, 11, 5, 6, "a", "z", "", 8)), (7, 8), (Element(11, 9),)
     head = (Element(9, 9), Element(11, 11)), Status.NEEDS_REVIEW, Verdict.SMALLER, (7, 8)
-    draft.put_block(Block(8, 8, *head, *lists, True, "ada", 1_700_000_000_001, "why ☃"))
+    draft.put_block(Block(8, 8, *head, *lists, True, "ada", 1_700_000_000_001, "why ☃", True))
     return draft.finish("Fill everything")
 
 

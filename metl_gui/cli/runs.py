@@ -1,4 +1,4 @@
-"""The command that maps messages: ``run``."""
+"""The commands that map messages: ``run`` and ``replay``."""
 
 from __future__ import annotations
 
@@ -15,22 +15,58 @@ if TYPE_CHECKING:
 
 
 def register(commands: Commands) -> None:
-    """Add ``run``."""
+    """Add ``run`` and ``replay``."""
+    _register_run(commands)
+    _register_replay(commands)
+
+
+def _register_run(commands: Commands) -> None:
     parser = commands.add(
         "run",
         run_run,
         "map captured messages on Spark",
-        "Ends with 0 although records were set aside, unless --strict is given; then with 3.",
+        "A test maps every block as it stands. Production uses the published state and its confirmed blocks; messages "
+        "of a block that needs review are set aside. Ends with 0 although records were set aside, unless --strict is "
+        "given; then with 3.",
     )
     add_project(parser)
     parser.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern")
     parser.add_argument("--sink", required=True, metavar="T", help="a new or empty folder, or noop")
-    parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
-    parser.add_argument("--mode", choices=["test", "production"], default="test", help="(default: test)")
+    _add_mapping(parser)
     parser.add_argument("--errors", default="", metavar="PATH", help="folder for the records that were set aside")
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside")
-    parser.add_argument("--state", type=int, metavar="N", help="map with this state instead of the current one")
     parser.add_argument("--limit", type=positive, metavar="N", help="read at most N records")
+
+
+def _register_replay(commands: Commands) -> None:
+    parser = commands.add(
+        "replay",
+        run_replay,
+        "map again what was set aside, after the mapping was mended",
+        "Messages keep their position and time and say replayed. What was sent is marked in the error store and not "
+        "sent twice; what cannot be mapped yet goes on waiting there. Ends with 3 with --strict when something does.",
+    )
+    add_project(parser)
+    parser.add_argument("--errors", required=True, metavar="PATH", help="the error store, as the run's report names it")
+    parser.add_argument("--sink", default="", metavar="T", help="a new or empty folder; noop only tries it")
+    _add_mapping(parser)
+    parser.add_argument(
+        "--reason", action="append", default=[], metavar="CODE", help="only this reason; may come again"
+    )
+    parser.add_argument("--set-aside", default="", metavar="PATH", help="another folder for what is set aside again")
+    parser.add_argument("--again", action="store_true", help="everything that was set aside, also what was replayed")
+    parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside again")
+
+
+def _add_mapping(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    parser.add_argument("--mode", choices=["test", "production"], default="test", help="(default: test)")
+    parser.add_argument(
+        "--state",
+        type=int,
+        metavar="N",
+        help="map with this state instead of the current one; in production another published one",
+    )
     parser.add_argument(
         "--include-unconfirmed",
         action="store_true",
@@ -51,6 +87,7 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         errors=arguments.errors,
         limit=arguments.limit,
         state=arguments.state,
+        include_unconfirmed=arguments.include_unconfirmed,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = run_mapping(workbench, request, watch=watch)
@@ -58,11 +95,33 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
     return FOUND if arguments.strict and done.report.set_aside else DONE
 
 
+def run_replay(arguments: argparse.Namespace, out: Output) -> int:
+    """Map again what waits in an error store and print the report."""
+    from metl_gui.workbench.replaying import ReplayRequest, replay
+    from metl_gui.workbench.session import Workbench
+
+    request = ReplayRequest(
+        errors=arguments.errors,
+        sink=arguments.sink,
+        spark=arguments.spark,
+        mode=arguments.mode,
+        reasons=tuple(arguments.reason),
+        set_aside=arguments.set_aside,
+        state=arguments.state,
+        include_unconfirmed=arguments.include_unconfirmed,
+        is_again=arguments.again,
+    )
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = replay(workbench, request, watch=watch)
+    out.result(done.as_json(), list(report_lines(done.report)))
+    return FOUND if arguments.strict and done.report.set_aside else DONE
+
+
 def report_lines(report: RunReport) -> Iterator[str]:
     """Say in lines what became of the records."""
     yield (
-        f"Run {report.run_id} of state {report.state} on {report.spark}: {report.read:,} records in "
-        f"{report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
+        f"{'Replay' if report.is_replay else 'Run'} {report.run_id} of state {report.state} on {report.spark}: "
+        f"{report.read:,} records in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
     )
     yield f"  mapped    {report.mapped:>9,}  into {report.messages_out:,} messages{_named(report.by_entity)}"
     yield f"  filtered  {report.filtered:>9,}"

@@ -5,30 +5,38 @@ Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from metl_gui.core.blocks import Block, Status
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
 
+EVERY_STATUS = frozenset(Status)
+CONFIRMED_ONLY = frozenset({Status.CONFIRMED, Status.NEEDS_REVIEW})
+"""What production maps with; a block that needs review is held, or mapped with what is left, as its schema says."""
+_REASONS = 3
 
-def compile_plan(document: Document, state_hash: str = "") -> Plan:
-    """Compile every schema, version and block.
+
+def compile_plan(document: Document, state_hash: str = "", statuses: Collection[Status] = EVERY_STATUS) -> Plan:
+    """Compile every schema and version, and the blocks of some statuses; what has another one counts as null.
 
     Args:
         document: the state to map with.
         state_hash: its content hash, carried along.
+        statuses: of the blocks to map with.
     """
-    schemas = tuple(_schema(document, schema) for schema in document.extraction.schemas())
+    schemas = tuple(_schema(document, schema, statuses) for schema in document.extraction.schemas())
     return Plan(document.state, state_hash, schemas)
 
 
-def _schema(document: Document, schema: Schema) -> SchemaPlan:
+def _schema(document: Document, schema: Schema, statuses: Collection[Status]) -> SchemaPlan:
     key = schema.setting("key")
     is_held = schema.setting("meanwhile", "hold") == "hold"
     versions = document.extraction.versions(schema.id)
     return SchemaPlan(
         name=schema.name,
-        versions=tuple(_version(document, version, key, is_held) for version in versions),
+        versions=tuple(_version(document, version, key, is_held, statuses) for version in versions),
         aliases=schema.aliases,
         has_full_images=schema.setting("replica_identity") == "full",
         version_field=schema.setting("version_field"),
@@ -36,9 +44,12 @@ def _schema(document: Document, schema: Schema) -> SchemaPlan:
     )
 
 
-def _version(document: Document, version: Version, key: str, is_held: bool) -> VersionPlan:
+def _version(
+    document: Document, version: Version, key: str, is_held: bool, statuses: Collection[Status]
+) -> VersionPlan:
     given = tuple(path.strip() for path in key.split(",") if path.strip())
-    blocks = (_block(document, version, block, is_held) for block in document.matrix.column_set(version.id))
+    column_set = (block for block in document.matrix.column_set(version.id) if block.status in statuses)
+    blocks = (_block(document, version, block, is_held) for block in column_set)
     return VersionPlan(
         label=version.label,
         fingerprint=version.fingerprint,
@@ -54,11 +65,21 @@ def _version(document: Document, version: Version, key: str, is_held: bool) -> V
 def _block(document: Document, version: Version, block: Block, is_held: bool) -> BlockPlan:
     entity_version = document.cdm.version(block.entity_version)
     source = {a.id: a.path for a in version.attributes}
+    is_held = is_held and block.status is Status.NEEDS_REVIEW
     by_target = {element.q: source[element.p] for element in block.elements}
     return BlockPlan(
         entity=document.cdm.schema(entity_version.schema_id).name,
         entity_version=entity_version.label,
         targets=tuple((by_target[a.id], a.path) for a in entity_version.attributes if a.id in by_target),
-        is_held=is_held and block.status is Status.NEEDS_REVIEW,
+        is_held=is_held,
         is_unreviewed=block.status is not Status.CONFIRMED,
+        waits=_waits(block) if is_held else "",
     )
+
+
+def _waits(block: Block) -> str:
+    reasons = list(dict.fromkeys(loss.reason for loss in block.open_losses))
+    if not reasons:
+        return "a type change or new attributes wait for a person"
+    more = f" and {len(reasons) - _REASONS} more" if len(reasons) > _REASONS else ""
+    return "; ".join(reasons[:_REASONS]) + more

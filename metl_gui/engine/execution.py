@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,15 +17,10 @@ from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.session import SparkRuntime
 from metl_gui.engine.sinks.staging import Staging
-from metl_gui.engine.sources.files import (
-    FileListing,
-    FileRange,
-    SourceFile,
-    cut_ranges,
-    growth_problems,
-    list_files,
-)
+from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
+from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.reading import Reading
+from metl_gui.engine.sources.source import FileSource, Source
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import RunCancelled, RunError
 
@@ -60,41 +56,46 @@ class Execution:
         self.runtime.begin_group(self.spec.run_id)
         staging = Staging(self.spec)
         RunFolder(Path(self.spec.folder)).create(self.spec)
-        listing = list_files(self.spec.source)
-        staging.prepare()
-        try:
-            report = self._mapped(listing, staging)
-        except BaseException:
-            staging.discard()
-            raise
-        finally:
-            self.progress_path.unlink(missing_ok=True)
+        with _source_of(self.spec) as source:
+            staging.prepare()
+            try:
+                report = self._mapped(source, staging)
+            except BaseException:
+                source.withdraw()
+                staging.discard()
+                raise
+            finally:
+                self.progress_path.unlink(missing_ok=True)
         RunFolder(Path(self.spec.folder)).write_report(report)
         return report
 
-    def _mapped(self, listing: FileListing, staging: Staging) -> RunReport:
+    def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
-        files, tasks = cut_ranges(listing, self.spec.limit, self.runtime.spark.sparkContext.defaultParallelism)
-        self.emit(RunStarted(self.spec.run_id, len(files), listing.bytes_total))
+        files, tasks = source.cut(self.spec.limit, self.runtime.spark.sparkContext.defaultParallelism)
+        reading = Reading(files, tasks, self.spec.limit, source.is_error_store)
+        self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total))
         progress = ProgressSum(self.progress_path, [sum(piece.stop - piece.start for piece in task) for task in tasks])
-        with _Watcher(self, progress, listing.bytes_total):
-            outcomes = self._collect(files, tasks, staging)
+        with _Watcher(self, progress, source.bytes_total):
+            outcomes = self._collect(reading, staging)
         self._check_cancelled()
         tally = Tally()
         for outcome in outcomes:
             tally.add(outcome.tally)
         check_sums(tally)
-        problems = (*_left_out(listing), *growth_problems(files))
+        problems = (*self.spec.notes, *source.problems(files))
+        source.promise(staging)
         staging.commit(path for outcome in outcomes for path in outcome.written)
+        source.keep()
         return self._report(tally, staging, problems)
 
-    def _collect(self, files: list[SourceFile], tasks: list[list[FileRange]], staging: Staging) -> list[TaskOutcome]:
+    def _collect(self, reading: Reading, staging: Staging) -> list[TaskOutcome]:
         plan = staging.errors_partial / "plan.json"
         plan.write_bytes(self.spec.plan)
         order = TaskOrder(
             run_id=self.spec.run_id,
             plan=str(plan),
             mode=self.spec.mode,
+            is_replay=self.spec.replay is not None,
             messages=str(staging.messages_partial) if staging.messages_partial else None,
             errors=str(staging.errors_partial),
             samples=str(staging.samples_partial),
@@ -102,7 +103,7 @@ class Execution:
             progress=str(self.progress_path),
         )
         try:
-            rows = self.runtime.read(Reading(files, tasks, self.spec.limit), order).collect()
+            rows = self.runtime.read(reading, order).collect()
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
             if self.runtime.has_died():
@@ -127,6 +128,8 @@ class Execution:
             outputs=str(staging.out or ""),
             errors=str(staging.errors) if tally.set_aside else "",
             problems=problems,
+            source=self.spec.source,
+            is_replay=self.spec.replay is not None,
             **{name: getattr(tally, name) for name in Tally.__struct_fields__},
         )
 
@@ -161,8 +164,19 @@ class _Watcher:
         )
 
 
-def _left_out(listing: FileListing) -> tuple[str, ...]:
-    return tuple(f"{name} was left out: it is not a file of records." for name in listing.left_out)
+@contextlib.contextmanager
+def _source_of(spec: RunSpec) -> Iterator[Source]:
+    """List what a run reads; an error store is held until the run is over.
+
+    Raises:
+        RunError: there is nothing to read, or another replay is at it.
+    """
+    if spec.replay is None:
+        yield FileSource(list_files(spec.source))
+        return
+    store = ErrorStore.at(spec.source, spec.replay.reasons)
+    with held(store, spec.is_marked):
+        yield ReplaySource(store, spec.run_id, spec.mode, spec.replay.is_again, spec.is_marked)
 
 
 def jvm_died() -> RunError:

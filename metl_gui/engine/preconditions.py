@@ -6,6 +6,7 @@ from metl_gui.engine.java import find_java
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.session import check_target
 from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
 
 
@@ -20,5 +21,8 @@ def check_run(spec: RunSpec, target: str) -> None:
     """
     check_target(target)
     find_java()
-    list_files(spec.source)
+    if spec.replay is None:
+        list_files(spec.source)
+    else:
+        ErrorStore.at(spec.source, spec.replay.reasons)
     Staging(spec).check()

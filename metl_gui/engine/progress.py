@@ -46,7 +46,9 @@ class ProgressNotes:
         if not is_done and now < self._next:
             return
         self._next = now + INTERVAL_SECONDS
-        line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, tally)) + b"\n"
+        # A project may have 100,000 versions, and every note is kept with the run.
+        brief = msgspec.structs.replace(tally, by_version={})
+        line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, brief)) + b"\n"
         try:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         except FileNotFoundError:

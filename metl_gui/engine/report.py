@@ -14,7 +14,8 @@ from metl_gui.errors import BugError
 class Tally(msgspec.Struct, kw_only=True):
     """What was counted so far; one a task, added up for the run.
 
-    Each record is in exactly one of ``mapped``, ``filtered``, ``set_aside`` and ``skipped``.
+    Each record is in exactly one of ``mapped``, ``filtered``, ``set_aside`` and ``skipped``. ``by_version`` counts
+    those whose version was told, whatever became of them, by ``schema@version``.
 
     Units:
         bytes_in: bytes of the records read. bytes_out: bytes of the messages sent. Line ends are not counted.
@@ -32,6 +33,7 @@ class Tally(msgspec.Struct, kw_only=True):
     by_entity: dict[str, int] = {}
     by_reason: dict[str, int] = {}
     by_skip: dict[str, int] = {}
+    by_version: dict[str, int] = {}
 
     def add(self, other: Tally) -> None:
         """Add what another task counted."""
@@ -48,6 +50,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """The report of one finished run.
 
     Args:
+        source: what was read.
+        is_replay: it was an error store, and what was read had been set aside before.
         outputs: the folder (or topic pattern) that the messages went to, empty for ``noop``.
         errors: the folder of the error store, empty when nothing was set aside.
         problems: what a person should know although the run finished (a file that grew, files left out).
@@ -72,9 +76,12 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     by_reason: dict[str, int]
     by_skip: dict[str, int]
     records_per_second: float
+    by_version: dict[str, int] = {}
     outputs: str = ""
     errors: str = ""
     problems: tuple[str, ...] = ()
+    source: str = ""
+    is_replay: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of contract.md §5 with ``outputs`` and ``errors``."""

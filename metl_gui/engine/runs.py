@@ -14,6 +14,19 @@ from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
 
 LOCAL_TARGET = "local[*]"
+NOOP = "noop"
+
+
+class ReplayOrder(msgspec.Struct, frozen=True):
+    """How an error store is replayed.
+
+    Args:
+        reasons: only what was set aside for these; all when empty.
+        is_again: everything that the run itself set aside, whatever was replayed of it.
+    """
+
+    reasons: tuple[str, ...] = ()
+    is_again: bool = False
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +35,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         run_id: from ``new_run_id``.
         plan: the compiled plan of the kernel, serialised.
-        source: a file, a folder or a glob.
+        source: a file, a folder or a glob; for a replay an error store.
+        replay: read an error store.
+        notes: what a person should know of how the run was asked for; goes into its report.
         sink: a folder that is new or empty, or ``noop``.
         folder: the run folder; created when missing.
         errors: folder of the error store; by default ``errors`` in the run folder.
@@ -43,6 +58,13 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     samples: int = 50
     state: int = 0
     hash: str = ""
+    replay: ReplayOrder | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether a replay takes what it has read out of the error store; one that sends nothing does not."""
+        return self.sink != NOOP
 
     @property
     def errors_folder(self) -> Path:

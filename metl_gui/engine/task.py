@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -35,6 +35,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
         run_id: names the kernel that a worker keeps between tasks.
         plan: the file that holds the plan: it may be too long to send with every task.
         mode: ``test`` or ``production``.
+        is_replay: the records were set aside before.
         messages, errors, samples: the partial folders; no messages for ``noop``.
         samples_wanted: how many an entity and task.
         progress: the file for progress notes.
@@ -43,6 +44,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     plan: str
     mode: Mode
+    is_replay: bool = False
     messages: str | None
     errors: str
     samples: str
@@ -58,7 +60,7 @@ def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
     """Return the kernel of a run, built on first use in this process."""
     if order.run_id not in _kernels:
         _kernels.clear()
-        _kernels[order.run_id] = Kernel(plans.decode(plan()), order.mode)
+        _kernels[order.run_id] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
     return _kernels[order.run_id]
 
 
@@ -85,15 +87,16 @@ class Task:
         """Map one batch and write what it became.
 
         Args:
-            file: the name of its file as positions say it.
+            file: the name of its file as positions say it, where the batch has none of its own.
             batch: the records.
         """
-        outcome = self.kernel.map(batch.raws, [file] * len(batch.raws), batch.offsets, batch.sizes)
+        names = batch.names or [file] * len(batch.raws)
+        outcome = self.kernel.map(batch.raws, names, batch.offsets, batch.sizes)
         counted = msgspec.convert(outcome.counts(), Tally)
         self.tally.add(counted)
         self._write(outcome)
         if not self.sampler.has_enough(counted.by_entity):
-            self._sample(outcome, file, batch)
+            self._sample(outcome, names, batch)
         self.notes.note(self.tally)
 
     def end(self) -> TaskOutcome:
@@ -112,10 +115,10 @@ class Task:
         for row in outcome.set_aside:
             self.parts.append(self.errors / f"reason={row.reason}", [row.text])
 
-    def _sample(self, outcome: Outcome, file: str, batch: Batch) -> None:
+    def _sample(self, outcome: Outcome, names: Sequence[str], batch: Batch) -> None:
         messages = zip(outcome.records, outcome.entities, outcome.messages, strict=True)
         for record, made in itertools.groupby(messages, key=itemgetter(0)):
             sent = [(entity, text) for _, entity, text in made]
-            line = self.sampler.take(f"{file}@{batch.offsets[record]}", batch.raws[record], sent)
+            line = self.sampler.take(f"{names[record]}@{batch.offsets[record]}", batch.raws[record], sent)
             if line is not None:
                 self.parts.append(self.samples, [line])

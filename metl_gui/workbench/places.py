@@ -17,7 +17,8 @@ import platformdirs
 
 _log = logging.getLogger(__name__)
 APPLICATION = "metl-gui"
-KEPT_SECONDS = 30 * 24 * 3600
+KEPT_DAYS = 30
+KEPT_SECONDS = KEPT_DAYS * 24 * 3600
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 

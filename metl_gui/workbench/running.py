@@ -1,6 +1,8 @@
 """A mapping run: a state compiled, run on Spark, counted, and kept with the project.
 
-Source: contract.md §5, dmm.md §8 (a run is pinned to one state and its hash).
+A test maps every block as it stands. Production maps with a published state: blocks that somebody confirmed, and those
+that need review as their schemas say, held or mapped with what is left.
+Source: contract.md §5, dmm.md §8 (a run is pinned to one state and its hash) and §9 (whole or not at all).
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
+from metl_gui.core.blocks import Status
 from metl_gui.core.canonical import state_hash
+from metl_gui.core.document import Document
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
@@ -25,13 +29,18 @@ from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
 from metl_gui.errors import ProjectError, RunError
-from metl_gui.workbench.places import forget_old_runs, run_folder
+from metl_gui.workbench.addresses import known_block_name
+from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
 
 EventSink = Callable[[EngineEvent], None]
 _LOOK_SECONDS = 0.05
+Mode = Literal["test", "production"]
 TEST: Final = "test"
+PRODUCTION: Final = "production"
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +51,22 @@ class RunRequest:
         source: a file, a folder or a pattern.
         sink: a folder that is new or empty, or ``noop``; empty for a folder of the run's own in the user's cache.
         spark: the Spark target.
-        mode: ``test``: every block as it stands, those that nobody confirmed counted by entity.
+        mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
+            published state and its confirmed blocks, what needs review held.
         errors: folder of the error store; empty for one in the run's own folder.
         limit: read at most this many records.
-        state: run an earlier state instead of the current one.
+        state: run an earlier state instead of the current one; in production another published one than what is live.
+        include_unconfirmed: let production map blocks that nobody has confirmed too.
     """
 
     source: str
     sink: str = ""
     spark: str = LOCAL_TARGET
-    mode: str = TEST
+    mode: Mode = TEST
     errors: str = ""
     limit: int | None = None
     state: int | None = None
+    include_unconfirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,54 @@ class RunResult:
         return self.report.as_json()
 
 
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a run maps with, to its end.
+
+    Args:
+        document: the state.
+        plan: it compiled, serialised.
+        hash: its content hash.
+        notes: what a person should know of it.
+    """
+
+    document: Document
+    plan: bytes
+    hash: str
+    notes: tuple[str, ...] = ()
+
+
+def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> Pinned:
+    """Choose the state of a run and compile it.
+
+    Cost: linear in the matrix and the trees, for the plan and the hash.
+
+    Raises:
+        ProjectError: there is no such state.
+        UserError: production is asked for and nothing is published, or not this state.
+    """
+    statuses = EVERY_STATUS
+    if mode == PRODUCTION:
+        document = production_document(workbench, state)
+        statuses = CONFIRMED_ONLY | {Status.UNCONFIRMED} if include_unconfirmed else CONFIRMED_ONLY
+    else:
+        document = workbench.at_state(state)
+    hash_ = state_hash(document)
+    plan = plans.encode(compile_plan(document, hash_, statuses))
+    return Pinned(document, plan, hash_, _left_out(document, statuses))
+
+
+def _left_out(document: Document, statuses: frozenset[Status]) -> tuple[str, ...]:
+    """Say which blocks production does without, so that nobody wonders where their messages are."""
+    blocks = [block for block in document.matrix.blocks() if block.elements and block.status not in statuses]
+    if not blocks:
+        return ()
+    named = ", ".join(str(known_block_name(document, block.key)) for block in blocks[:_NAMED])
+    more = f" and {len(blocks) - _NAMED} more" if len(blocks) > _NAMED else ""
+    what = "block that nobody has confirmed was" if len(blocks) == 1 else "blocks that nobody has confirmed were"
+    return (f"{len(blocks)} {what} left out: {named}{more}. Confirm and publish, or ask to include them.",)
+
+
 def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     """Compile a state and decide on the folders; nothing is written yet.
 
@@ -91,32 +151,33 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
 
     Raises:
         ProjectError: there is no such state.
-        RunError: what is asked for does not exist yet.
+        UserError: production is asked for and nothing is published, or not this state.
+        RunError: the limit reads nothing.
     """
-    if request.mode != TEST:
-        raise RunError(
-            f"Runs of mode {request.mode} do not exist yet.",
-            "They use published states only, and publishing is not there yet.",
-            "Run it as a test.",
-        )
     if request.limit is not None and request.limit < 1:
         raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
-    document = workbench.at_state(request.state)
-    hash_ = state_hash(document)
+    pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
     return RunSpec(
         run_id=run_id,
-        plan=plans.encode(compile_plan(document, hash_)),
+        plan=pinned.plan,
         source=request.source,
         sink=request.sink or str(folder / "messages"),
         folder=str(folder),
         errors=request.errors,
-        mode=TEST,
+        mode=request.mode,
         limit=request.limit,
-        state=document.state,
-        hash=hash_,
+        state=pinned.document.state,
+        hash=pinned.hash,
+        notes=(*pinned.notes, *_kept_how_long(request)),
     )
+
+
+def _kept_how_long(request: RunRequest) -> tuple[str, ...]:
+    if request.mode == TEST or request.errors:
+        return ()
+    return (f"What is set aside lies in your cache for {KEPT_DAYS} days; name a folder for it to keep it longer.",)
 
 
 def run_mapping(
@@ -141,7 +202,18 @@ def run_mapping(
         RunCancelled: it was cancelled; then nothing is left of its outputs.
     """
     watch.step("Compiling the matrix")
-    spec = prepare_run(workbench, request)
+    return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch)
+
+
+def run_prepared(
+    workbench: Workbench,
+    spec: RunSpec,
+    target: str = LOCAL_TARGET,
+    spark: SparkProcess | None = None,
+    on_event: EventSink | None = None,
+    watch: Watch = UNWATCHED,
+) -> RunResult:
+    """Do a run that was prepared; see ``run_mapping``."""
     forget_old_runs(workbench.project_id)
     events: list[EngineEvent] = []
 
@@ -152,9 +224,9 @@ def run_mapping(
             on_event(event)
 
     if spark is None:
-        check_run(spec, request.spark)
+        check_run(spec, target)
     watch.step("Waiting for Spark")
-    with _process(spark, request.spark) as process, _cancelling(process, watch):
+    with _process(spark, target) as process, _cancelling(process, watch):
         report = process.run(spec, take)
     return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder)
 

@@ -10,7 +10,7 @@ import pytest
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunFinished, RunStarted
-from metl_gui.errors import ProjectError, RunCancelled, RunError
+from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.progress import Progress, Watch
 from metl_gui.workbench.running import RunRequest, run_mapping
@@ -91,7 +91,7 @@ def test_a_cancelled_run_leaves_no_output(workbench: Workbench, sample: SampleFo
 
 def test_what_cannot_be_run_is_refused_before_spark_is_asked(workbench: Workbench, sample: SampleFolder) -> None:
     source = str(sample.messages)
-    with pytest.raises(RunError, match="production"):
+    with pytest.raises(UserError, match="is published yet"):
         run_mapping(workbench, RunRequest(source, mode="production"))
     with pytest.raises(RunError, match="limit of 0"):
         run_mapping(workbench, RunRequest(source, limit=0))

@@ -24,7 +24,7 @@ from metl_gui.core.paths import split
 from metl_gui.core.wrappers import Wrapped
 from metl_gui.engine.kernel.patterns import Pattern, pattern_of
 from metl_gui.engine.kernel.placeholders import forms_of
-from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.skeletons import Path, Skeleton
 
 Sent: TypeAlias = list[tuple[str, bytes, bool]]
@@ -57,6 +57,8 @@ Returns the kind of a record that is skipped, and ``None`` when the reference mu
 Runner: TypeAlias = Callable[[Wrapped, str], "Run | None"]
 """Runs the reference on a record and the position it stands at; ``None`` when it was not mapped."""
 
+Seen: TypeAlias = Callable[[str], list[int]]
+"""Gives the number of records that forms have taken of a version, in a list of its own, to be added to."""
 
 Slot: TypeAlias = tuple[str, Path]
 """Where a value of a message comes from: ``text``, ``position`` or ``key``, and the path of the leaf."""
@@ -109,8 +111,13 @@ class Form:
         return behind if self.key is None or slot == _POSITION else behind + 1 + self.key.groups[path]
 
 
-def writer_of(form: Form) -> Writer:
-    """Make the function that writes the messages of texts of a form; what it looks up is bound once."""
+def writer_of(form: Form, seen: list[int]) -> Writer:
+    """Make the function that writes the messages of texts of a form; what it looks up is bound once.
+
+    Args:
+        form: the form.
+        seen: one number, to which every text that is taken adds one.
+    """
     match, same, is_key_needed = form.pattern.expression.fullmatch, form.same, form.is_key_needed
     outputs = [_bound(form, output) for output in form.outputs]
     join = b"".join
@@ -134,6 +141,7 @@ def writer_of(form: Form) -> Writer:
                 return None
             parts[1::2] = pick(values)
             sent.append((entity, join(parts), is_unreviewed))
+        seen[0] += 1
         return sent
 
     return write
@@ -183,7 +191,7 @@ def learn_to_skip(payload: bytes, kind: Kind) -> Writer | None:
     return None if pattern is None else skipper_of(pattern, kind)
 
 
-def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Writer | None:
+def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner, seen_of: Seen) -> Writer | None:
     """Learn the form of a record that the reference has mapped; ``None`` when it has none that can be relied on.
 
     Args:
@@ -191,6 +199,7 @@ def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Write
         prefix: what stands before it in the value, up to and with the name of the payload; empty for nothing.
         wrapped: the record.
         run: runs the reference.
+        seen_of: gives the number of records seen of a version.
 
     Raises:
         RecordError: the text is malformed.
@@ -222,11 +231,12 @@ def learn(payload: bytes, prefix: bytes, wrapped: Wrapped, run: Runner) -> Write
         return None
     pairs = tuple((pattern.groups[old], pattern.groups[new]) for old, new in same)
     form = Form(pattern, pattern_of_key, is_key_needed, pairs, outputs)
-    write = writer_of(form)
     try:
-        return write if write(payload, wrapped.key, b"0") == plain.sent else None
+        if writer_of(form, [0])(payload, wrapped.key, b"0") != plain.sent:
+            return None
     except OtherForm:
         return None
+    return writer_of(form, seen_of(version_name(made.schema.name, made.version.label)))
 
 
 def _has_form(skeleton: Skeleton) -> bool:

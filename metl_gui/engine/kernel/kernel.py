@@ -24,11 +24,20 @@ class Kernel:
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_fast: records that look like many mapped before take the fast lane; the outcome is the same either way.
         patience: how many make many.
+        is_replay: the records were set aside before, and their messages say so.
     """
 
-    def __init__(self, plan: Plan, mode: Mode = "test", *, is_fast: bool = True, patience: int = PATIENCE) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        mode: Mode = "test",
+        *,
+        is_fast: bool = True,
+        patience: int = PATIENCE,
+        is_replay: bool = False,
+    ) -> None:
         self.plan = plan
-        self.reference = Reference(plan, mode)
+        self.reference = Reference(plan, mode, is_replay=is_replay)
         self.lane = Lane(self.reference, patience) if is_fast else None
 
     def map(
@@ -70,6 +79,8 @@ class Kernel:
                 fates.append(mapped)
             else:
                 outcome.send(sent)
+        if self.lane:
+            outcome.by_version.update(self.lane.take_seen())
 
     def _decide(self, raw: bytes, place: str, outcome: Outcome) -> None:
         """Map a record by the reference and let the lane learn from it."""

@@ -64,6 +64,7 @@ class Lane:
         self._lessons: Counter[_Look] = Counter()
         self._prefixes: dict[str, list[bytes]] = {}
         self._topics: dict[bytes, str] = {}
+        self._seen: dict[str, list[int]] = {}
 
     def write(self, raw: bytes, position: bytes) -> Sent | Kind | None:
         """Write the messages of a record, or tell its kind when it is skipped; ``None`` when the reference must decide.
@@ -104,12 +105,26 @@ class Lane:
             if self._sights[look] <= self.patience:
                 return
             self._lessons[look] += 1
-            form = learn(payload, prefix, wrapped, self._run) if kind is None else learn_to_skip(payload, kind)
+            form = (
+                learn(payload, prefix, wrapped, self._run, self._seen_of)
+                if kind is None
+                else learn_to_skip(payload, kind)
+            )
         except (RecordError, *_DECLINED):
             return
         if form is not None:
             self._forms.setdefault(look, []).insert(0, form)
             del self._forms[look][MOST_FORMS:]
+
+    def take_seen(self) -> dict[str, int]:
+        """Return how many records of each version were written since this was asked last."""
+        seen = {name: number[0] for name, number in self._seen.items() if number[0]}
+        for name in seen:
+            self._seen[name][0] = 0
+        return seen
+
+    def _seen_of(self, version: str) -> list[int]:
+        return self._seen.setdefault(version, [0])
 
     def _run(self, wrapped: Wrapped, position: str) -> Run | None:
         outcome, found = Outcome(), Found(position)

@@ -29,8 +29,11 @@ ORIGIN_NAMES = (
 
 MESSAGE = (
     b'{"entity":%b,"version":%b,"state":%d,"op":"%b","key":%b,"ts_ms":%b,'
-    b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b},"payload":%b%b}'
+    b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b},"payload":%b%b%b}'
 )
+
+REPLAYED = b',"replayed":true'
+"""The last member of a message whose record was set aside before."""
 
 
 @lru_cache(maxsize=65536)

@@ -42,7 +42,8 @@ class Outcome:
     """What became of one batch.
 
     Shape: ``messages``, ``entities`` and ``records`` have one entry for each outgoing message: its JSON text, its
-    entity, and which record of the batch it was made from. ``fates`` has one entry for each record.
+    entity, and which record of the batch it was made from. ``fates`` has one entry for each record; ``by_version``
+    counts those whose version was told, whatever their fate, by ``schema@version``.
     Order: as the batch.
     """
 
@@ -53,6 +54,7 @@ class Outcome:
     fates: list[Fate] = field(default_factory=list)
     by_skip: Counter[str] = field(default_factory=Counter)
     from_unreviewed: Counter[str] = field(default_factory=Counter)
+    by_version: Counter[str] = field(default_factory=Counter)
     bytes_in: int = 0
 
     def skip(self, kind: Kind) -> None:
@@ -91,6 +93,7 @@ class Outcome:
             "by_entity": dict(Counter(self.entities)),
             "by_reason": dict(Counter(row.reason for row in self.set_aside)),
             "by_skip": dict(self.by_skip),
+            "by_version": dict(self.by_version),
         }
 
 

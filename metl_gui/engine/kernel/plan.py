@@ -18,6 +18,7 @@ class BlockPlan(msgspec.Struct, frozen=True):
         targets: (source path, CDM path) of each element, in the order of the entity version.
         is_held: a production run sets its messages aside until somebody reviews it.
         is_unreviewed: nobody has confirmed it as it stands.
+        waits: what a held block waits for, in words.
     """
 
     entity: str
@@ -25,6 +26,7 @@ class BlockPlan(msgspec.Struct, frozen=True):
     targets: tuple[tuple[str, str], ...]
     is_held: bool = False
     is_unreviewed: bool = False
+    waits: str = ""
 
 
 class VersionPlan(msgspec.Struct, frozen=True):
@@ -68,6 +70,11 @@ class SchemaPlan(msgspec.Struct, frozen=True):
     has_full_images: bool = False
     version_field: str = ""
     placeholder: str = DEFAULT_PLACEHOLDER
+
+
+def version_name(schema: str, label: str) -> str:
+    """Name a version as reports and error stores do."""
+    return f"{schema}@{label}"
 
 
 class Plan(msgspec.Struct, frozen=True):

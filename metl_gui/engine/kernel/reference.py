@@ -6,7 +6,7 @@ Slow parts are kept by shape (``versions``), and records that look like one mapp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from metl_gui.core.classify import Kind
@@ -14,10 +14,10 @@ from metl_gui.core.json_text import NULL, Members, quoted
 from metl_gui.core.paths import escape, split
 from metl_gui.core.wrappers import Wrapped, unwrap
 from metl_gui.engine.kernel.changes import Change, read_wrapped
-from metl_gui.engine.kernel.layout import MESSAGE, write_nested, write_origin, write_unchanged
+from metl_gui.engine.kernel.layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
 from metl_gui.engine.kernel.outcomes import Outcome, error_row
 from metl_gui.engine.kernel.placeholders import forms_of
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
 from metl_gui.errors import RecordError
 
@@ -30,10 +30,12 @@ class Reference:
     Args:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
+        is_replay: the records were set aside before, and their messages say so.
     """
 
-    def __init__(self, plan: Plan, mode: Mode = "test") -> None:
+    def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False) -> None:
         self.plan = plan
+        self.tail = REPLAYED if is_replay else b""
         self.is_production = mode == "production"
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
@@ -82,10 +84,11 @@ class Reference:
         schema = self._schema(change)
         found.schema = schema.plan.name
         if change.op == "t":
-            sent = _truncates(schema, self._head(found, change))
+            sent = _truncates(schema, self._head(found, change), is_production=self.is_production)
         else:
             version = schema.versions.of(change)
             found.version = version.label
+            outcome.by_version[version_name(found.schema, version.label)] += 1
             sent = self._messages(schema, version, change, found)
         outcome.send([(block.entity, text, block.is_unreviewed) for block, text in sent])
 
@@ -99,14 +102,19 @@ class Reference:
 
     def _head(self, found: Found, change: Change) -> _Head:
         return _Head(
-            self.plan.state, quoted(found.schema), quoted(found.position), write_origin(change.origin), change.ts_ms
+            self.plan.state,
+            quoted(found.schema),
+            quoted(found.position),
+            write_origin(change.origin),
+            change.ts_ms,
+            self.tail,
         )
 
     def _messages(
         self, schema: _Schema, version: VersionPlan, change: Change, found: Found
     ) -> list[tuple[BlockPlan, bytes]]:
         if self.is_production:
-            _refuse_held(version)
+            _refuse_held(schema.plan, version)
         if not any(block.targets for block in version.blocks):
             return []
         writer = _Writer(self._head(found, change), schema, version, change)
@@ -140,19 +148,20 @@ class _Schema:
 class _Head:
     """What all messages of one change share."""
 
-    def __init__(self, state: int, schema: bytes, position: bytes, origin: bytes, ts_ms: bytes) -> None:
+    def __init__(self, state: int, schema: bytes, position: bytes, origin: bytes, ts_ms: bytes, tail: bytes) -> None:
         self.state = state
         self.schema = schema
         self.position = position
         self.origin = origin
         self.ts_ms = ts_ms
+        self.tail = tail
 
     def write(
         self, op: str, entity: tuple[bytes, bytes], version: bytes, key: bytes, content: tuple[bytes, bytes]
     ) -> bytes:
         """Write one message; ``entity`` is name and version, ``content`` is payload and what is unchanged."""
         facts = self.schema, version, self.position, self.origin
-        return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content)
+        return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content, self.tail)
 
 
 class _Writer:
@@ -221,19 +230,35 @@ class _Writer:
         return self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
 
 
-def _truncates(schema: _Schema, head: _Head) -> list[tuple[BlockPlan, bytes]]:
-    """Write one truncate for every entity that any version of the schema feeds."""
+def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[tuple[BlockPlan, bytes]]:
+    """Write one truncate for every entity that any version of the schema feeds.
+
+    Raises:
+        RecordError: only held blocks feed one of them.
+    """
     fed = [block for version in schema.plan.versions for block in version.blocks if block.targets]
+    if is_production:
+        certain = {block.entity for block in fed if not block.is_held}
+        for version in schema.plan.versions:
+            _refuse_held(schema.plan, version, certain)
+        fed = [block for block in fed if not block.is_held]
     blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
     return [
         (block, head.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b""))) for entity, block in blocks.items()
     ]
 
 
-def _refuse_held(version: VersionPlan) -> None:
-    held = [f"{block.entity} {block.entity_version}" for block in version.blocks if block.is_held]
-    if held:
-        raise RecordError("block_needs_review", f"the mapping to {', '.join(held)} needs review")
+def _refuse_held(schema: SchemaPlan, version: VersionPlan, fed_otherwise: Collection[str] = ()) -> None:
+    """Refuse a record of a version that has held blocks; nothing of it is sent to any entity.
+
+    Raises:
+        RecordError: the first of them that nothing else stands for, and what it waits for.
+    """
+    for block in version.blocks:
+        if block.is_held and block.entity not in fed_otherwise:
+            names = version_name(schema.name, version.label), version_name(block.entity, block.entity_version)
+            waits = f": {block.waits}" if block.waits else ""
+            raise RecordError("block_needs_review", f"{':'.join(names)} needs review{waits}")
 
 
 def _key_values(version: VersionPlan, message_key: Members | None, row: Members) -> list[tuple[str, bytes]] | None:

@@ -55,7 +55,7 @@ class Versions:
                 return found
             versions = [version for version in versions if version.is_inferred]
             if not versions:
-                raise RecordError("unknown_version", "no version has the fingerprint of the schema in the message")
+                raise RecordError("unknown_version", f"no version has the fingerprint {change.fingerprint}")
         label = self._label(change)
         if label is not None:
             return self._labelled(label)

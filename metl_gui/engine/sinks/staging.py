@@ -7,10 +7,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.errors import RunError
-
-NOOP = "noop"
 
 
 class Staging:

@@ -27,16 +27,18 @@ class Batch(NamedTuple):
         file: index of the file.
         offsets, raws: of each record.
         sizes: how long each is; empty when all are whole.
+        names: for each, the name of its file as positions say it; empty when it is that of ``file``.
     """
 
     file: int
     offsets: list[int]
     raws: list[bytes]
     sizes: list[int]
+    names: Sequence[str] = ()
 
     def first(self, count: int) -> Batch:
         """Return the first records only."""
-        return Batch(self.file, self.offsets[:count], self.raws[:count], self.sizes[:count])
+        return Batch(self.file, self.offsets[:count], self.raws[:count], self.sizes[:count], self.names[:count])
 
 
 def read_batches(files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None) -> Iterator[Batch]:

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from metl_gui.engine.failures import TaskError
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.reading import Reading
+from metl_gui.engine.sources.set_aside import read_set_aside
 from metl_gui.engine.task import Task, TaskOrder, kernel_for
 from metl_gui.errors import UserError
 
@@ -74,7 +75,8 @@ class _Reader(DataSourceReader):
             TaskError: a file cannot be read to its end.
         """
         try:
-            yield from read_batches(self.reading.files, self.reading.tasks[task], self.reading.limit)
+            read = read_set_aside if self.reading.is_error_store else read_batches
+            yield from read(self.reading.files, self.reading.tasks[task], self.reading.limit)
         except UserError as error:
             raise TaskError(error) from error
 

@@ -188,7 +188,7 @@ def cut_ranges(
     """
     if limit is not None:
         return list(listing.files), [[FileRange(i, 0, file.size_bytes) for i, file in enumerate(listing.files)]]
-    step = _range_bytes(listing.bytes_total, cores or os.cpu_count() or 1)
+    step = range_bytes(listing.bytes_total, cores or os.cpu_count() or 1)
     files: list[SourceFile] = []
     tasks: list[list[FileRange]] = []
     for index, listed in enumerate(listing.files):
@@ -201,7 +201,7 @@ def cut_ranges(
     return files, tasks or [[]]
 
 
-def _range_bytes(bytes_total: int, cores: int) -> int:
+def range_bytes(bytes_total: int, cores: int) -> int:
     """Return the longest width below the limit that gives every core the same number of ranges."""
     rounds = -(-bytes_total // (cores * MAX_RANGE_BYTES)) or 1
     return max(-(-bytes_total // (cores * rounds)), MIN_RANGE_BYTES)

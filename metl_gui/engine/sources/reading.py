@@ -8,8 +8,13 @@ from metl_gui.engine.sources.files import FileRange, SourceFile
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The files, the ranges of each task and the limit."""
+    """The files, the ranges of each task and the limit.
+
+    Args:
+        is_error_store: the files are parts of an error store, whose rows hold the records.
+    """
 
     files: list[SourceFile]
     tasks: list[list[FileRange]]
     limit: int | None = None
+    is_error_store: bool = False

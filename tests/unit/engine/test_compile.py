@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from metl_gui.core.blocks import Status
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.nodes import Side
-from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
 from tests.helpers.world import World
@@ -34,7 +37,24 @@ def test_elements_are_in_the_order_of_the_entity_version() -> None:
 
 def test_a_block_under_review_is_held_and_unreviewed() -> None:
     second = schema(compile_plan(world().document)).versions[1]
-    assert second.blocks == (BlockPlan("e", "7", (("a", "x"),), is_held=True, is_unreviewed=True),)
+    waits = "b was removed in version 2"
+    assert second.blocks == (BlockPlan("e", "7", (("a", "x"),), is_held=True, is_unreviewed=True, waits=waits),)
+
+
+def test_production_counts_a_block_that_nobody_confirmed_as_null() -> None:
+    made = world()
+    made.entity("f", "1", "z")
+    made.do(replace(made.setting("s@1:f@1", z="a"), status=Status.UNCONFIRMED))
+    entities = [
+        [block.entity for block in schema(compile_plan(made.document, statuses=statuses)).versions[0].blocks]
+        for statuses in (EVERY_STATUS, CONFIRMED_ONLY, CONFIRMED_ONLY | {Status.UNCONFIRMED})
+    ]
+    assert entities == [["e", "f"], ["e"], ["e", "f"]]
+
+
+def test_production_keeps_a_block_that_needs_review_whether_held_or_not() -> None:
+    second = schema(compile_plan(world().document, statuses=CONFIRMED_ONLY)).versions[1]
+    assert [block.is_held for block in second.blocks] == [True]
 
 
 def test_a_schema_that_maps_what_is_left_holds_nothing() -> None:

@@ -1,0 +1,93 @@
+"""What a run reads, whatever it is: listed once, cut into ranges, and told when the run's outputs are in place."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems
+
+
+class Source(Protocol):
+    """A source as one run holds it.
+
+    ``promise`` comes right before the outputs are moved in place and ``keep`` right after; ``withdraw`` comes when they
+    are not going to be.
+    """
+
+    is_error_store: bool
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        ...
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes to read, as they lie on disk."""
+        ...
+
+    def cut(self, limit: int | None, cores: int) -> tuple[list[SourceFile], list[list[FileRange]]]:
+        """Cut everything into the ranges of tasks."""
+        ...
+
+    def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
+        """Say what a person should know of the source after it was read."""
+        ...
+
+    def promise(self, staging: Staging) -> None:
+        """Note what is going to be in place in a moment."""
+        ...
+
+    def keep(self) -> None:
+        """Note that it is in place."""
+        ...
+
+    def withdraw(self) -> None:
+        """Take the note back."""
+        ...
+
+
+class FileSource:
+    """Files of records.
+
+    Args:
+        listing: the files.
+    """
+
+    is_error_store = False
+
+    def __init__(self, listing: FileListing) -> None:
+        self.listing = listing
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        return len(self.listing.files)
+
+    @property
+    def bytes_total(self) -> int:
+        """Bytes of all files as they lie on disk."""
+        return self.listing.bytes_total
+
+    def cut(self, limit: int | None, cores: int) -> tuple[list[SourceFile], list[list[FileRange]]]:
+        """Cut the files into the ranges of tasks."""
+        return cut_ranges(self.listing, limit, cores)
+
+    def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
+        """Say which files were left out, and which grew.
+
+        Raises:
+            RunError: a file is gone or shorter than it was.
+        """
+        left_out = (f"{name} was left out: it is not a file of records." for name in self.listing.left_out)
+        return (*left_out, *growth_problems(files))
+
+    def promise(self, staging: Staging) -> None:
+        """Do nothing: files stay as they are."""
+
+    def keep(self) -> None:
+        """Do nothing: files stay as they are."""
+
+    def withdraw(self) -> None:
+        """Do nothing: files stay as they are."""

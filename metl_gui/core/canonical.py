@@ -27,7 +27,7 @@ def state_hash(document: Document) -> str:
     content = {"trees": _unordered(trees_content(document)), "settings": settings_content(document)}
     known = [b for b in document.matrix.blocks() if b.elements or b.status is Status.NEEDS_REVIEW]
     blocks = [
-        _block_content(document, block) | {"elements": _elements_content(document, block)}
+        _block_content(document, block) | {"elements": elements_content(document, block)}
         for block in _ordered(document, known)
     ]
     text = json.dumps(content | {"blocks": blocks}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -45,18 +45,25 @@ def matrix_content(document: Document, include_unconfirmed: bool = False) -> Con
 
 
 def dusb_content(document: Document, include_unconfirmed: bool = False) -> Content:
-    """Build the ``dusb`` export: the compact set of the same blocks, others counting as null."""
+    """Build the ``dusb`` export: the compact set of the same blocks, others counting as null.
+
+    Beside it stand the blocks that are carried without being confirmed, as the groups do not say so.
+    """
     groups: dict[tuple[int, int], dict[int, tuple[Element, ...]]] = {}
     held: list[Content] = []
+    others: list[Content] = []
     for block in exported_blocks(document, include_unconfirmed):
         if is_held(document, block):
             held.append(_block_content(document, block) | {"held": True})
             continue
+        if block.status is not Status.CONFIRMED:
+            others.append(_block_content(document, block))
         schema_id = document.extraction.version(block.version).schema_id
         groups.setdefault((schema_id, block.entity_version), {})[block.version] = block.elements
     content = [_group_content(document, key, blocks) for key, blocks in groups.items()]
     content.sort(key=lambda group: (group["schema"], group["entity"], group["entity_version"]))
-    return _head(document, "metl-dusb") | {"groups": content, "held": held} | _tail(document, include_unconfirmed)
+    carried = {"groups": content, "held": held, "statuses": others}
+    return _head(document, "metl-dusb") | carried | _tail(document, include_unconfirmed)
 
 
 def exported_blocks(document: Document, include_unconfirmed: bool = False) -> list[Block]:
@@ -116,9 +123,14 @@ def _schema_content(document: Document, side: Side, schema: Schema) -> Content:
     versions: list[Content] = []
     for version in document.tree(side).versions(schema.id):
         for attribute in version.attributes:
-            first.setdefault(attribute.lineage, f"{version.label}:{attribute.path}")
+            first.setdefault(attribute.lineage, f"{_without_colon(version.label)}:{attribute.path}")
         versions.append(_version_content(version, first))
     return {"name": schema.name, "aliases": sorted(schema.aliases), "versions": versions}
+
+
+def _without_colon(label: str) -> str:
+    """Write a label so that the first plain colon ends it, or two lineages might have one name."""
+    return label.replace("\\", "\\\\").replace(":", "\\:") if ":" in label or "\\" in label else label
 
 
 def _version_content(version: Version, lineages: dict[int, str]) -> Content:
@@ -152,10 +164,11 @@ def _block_content(document: Document, block: Block) -> Content:
 def _exported_block(document: Document, block: Block) -> Content:
     if is_held(document, block):
         return _block_content(document, block) | {"held": True, "elements": []}
-    return _block_content(document, block) | {"elements": _elements_content(document, block)}
+    return _block_content(document, block) | {"elements": elements_content(document, block)}
 
 
-def _elements_content(document: Document, block: Block) -> list[Content]:
+def elements_content(document: Document, block: Block) -> list[Content]:
+    """Name the elements of a block by their paths, sorted by target."""
     return _named(
         document.extraction.version(block.version), document.cdm.version(block.entity_version), block.elements
     )

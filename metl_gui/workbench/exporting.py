@@ -145,10 +145,15 @@ def export(
 def export_text(document: Document, format_: ExportFormat, include_unconfirmed: bool = False) -> str:
     """Return what ``export`` writes."""
     if format_ is ExportFormat.JSON:
-        return "".join(_laid_out(matrix_content(document, include_unconfirmed), "")) + "\n"
+        return laid_out(matrix_content(document, include_unconfirmed))
     if format_ is ExportFormat.DUSB:
-        return "".join(_laid_out(dusb_content(document, include_unconfirmed), "")) + "\n"
+        return laid_out(dusb_content(document, include_unconfirmed))
     return _table(document, include_unconfirmed)
+
+
+def laid_out(content: dict[str, Any]) -> str:
+    """Write what an export holds as its file has it: one element a line."""
+    return "".join(_laid_out(content, "")) + "\n"
 
 
 def write_whole(path: Path, raw: bytes) -> None:

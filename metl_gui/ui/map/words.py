@@ -14,6 +14,7 @@ from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.hits import item_of
+from metl_gui.ui.matrix.lost_words import lost_words
 from metl_gui.ui.matrix.pyramid import Tile
 from metl_gui.ui.naming import number_of, path_of, place_words, schema_name, version_words
 from metl_gui.ui.selection import Place, Selected
@@ -30,7 +31,8 @@ def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> s
     key, element = selected.block, selected.element
     if key is None or element is None:
         names = f"{_name(document, Side.CDM, target)} from {_name(document, Side.EXTRACTION, source)}"
-        return f"{names}, {', '.join(_numbers(_tile(content, selected)))}"
+        lost = lost_words(content, selected)
+        return ", ".join([names, *_numbers(_tile(content, selected)), *([lost] if lost else [])])
     names = (
         f"{path_of(document, Side.CDM, key[1], element.q)} from {path_of(document, Side.EXTRACTION, key[0], element.p)}"
     )

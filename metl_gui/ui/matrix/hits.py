@@ -9,6 +9,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content, axis_of
+from metl_gui.ui.matrix.ghost_lines import GhostLine, LostHere
 from metl_gui.ui.matrix.headers import left_px, level_in_left, level_in_top, top_px
 from metl_gui.ui.matrix.overlay import span_of
 from metl_gui.ui.selection import Place, Selected
@@ -87,6 +88,34 @@ class Hits:
             level = Level.SCHEMA
         at = axis.spans(level).at(self._place(side, along))
         return None if at is None else node_of(axis, level, at)
+
+    def loss_at(self, x: float, y: float) -> LostHere | None:
+        """Return what was lost with the ghost at a point of the viewport, or of a header's names.
+
+        In a block that lost something with it that is meant, anywhere else the first of its losses.
+        """
+        if x < 0 and y < 0:
+            return None
+        column = self._ghost(Side.EXTRACTION, x, -y if y < 0 else None) if x >= 0 else None
+        row = self._ghost(Side.CDM, y, -x if x < 0 else None) if y >= 0 else None
+        ghost = column or row
+        if ghost is None:
+            return None
+        source, target = self._version_at(Side.EXTRACTION, x), self._version_at(Side.CDM, y)
+        if source is None or target is None:
+            return ghost.losses[0]
+        key = self.content.key_of(source, target)
+        return ghost.loss_in(key, row if column is not None else None) or ghost.loss_in(key) or ghost.losses[0]
+
+    def _ghost(self, side: Side, along: float, depth: float | None) -> GhostLine | None:
+        axis, level = axis_of(self.content, side), self.level(side)
+        if depth is not None:
+            is_top = side is Side.EXTRACTION
+            level = level_in_top(axis, level, top_px() - depth) if is_top else level_in_left(level, left_px() - depth)
+        return axis.ghosts.at(self._place(side, along)) if level is Level.ATTRIBUTE else None
+
+    def _version_at(self, side: Side, along: float) -> int | None:
+        return axis_of(self.content, side).spans(Level.VERSION).at(self._place(side, along)) if along >= 0 else None
 
     def _place(self, side: Side, along: float) -> float:
         x, y = self.camera.on_plane(along, along)

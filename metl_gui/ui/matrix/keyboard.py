@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent
 
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.hits import cell_between, node_of, position_of
+from metl_gui.ui.matrix.lost_words import passed_words
 from metl_gui.ui.matrix.steps import stepped
 from metl_gui.ui.selection import Selected
 
@@ -91,9 +92,10 @@ class Keyboard:
         moved = stepped(hits, view.selected, by, by_block)
         if moved is None:
             return
+        passed = passed_words(hits.content, view.selected, moved)
         view.picked.emit(moved)
         view.bring_into_sight(moved)
-        view.announce(moved)
+        view.announce(moved, passed)
 
     def _stretch(self, by: tuple[int, int]) -> bool:
         """Move the far corner of the chosen rectangle; whether there is a cell to begin at."""

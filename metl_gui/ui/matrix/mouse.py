@@ -32,6 +32,7 @@ class Hand:
         self._press: Press | None = None
         self._button = Qt.MouseButton.NoButton
         self._drags_map = False
+        self._is_on_ghost = False
         self.space = SpaceKey()
 
     @property
@@ -92,7 +93,7 @@ class Hand:
         if event.button() is not Qt.MouseButton.LeftButton or hits is None or view.panes.is_on_map(event.position()):
             return
         at = event.position() - view.panes.plane.pos()
-        selected = view.selected_at(at)
+        selected = view.selected_at(at) if view.loss_at(at) is None else None
         is_on_plane = view.is_on_plane(at)
         if selected is None or (hits.shows_cells and is_on_plane and selected.element is not None):
             return
@@ -147,12 +148,22 @@ class Hand:
             is_there = view.panes.plane.box().contains(at) and not view.panes.is_on_map(at)
             if is_there and column is not None and row is not None:
                 pointer = Pointer(column, row)
+            self._show_hand(view.loss_at(inside) is not None and not view.panes.is_on_map(at))
         if pointer == view.pointer:
             return
         view.sight.pointer = pointer
         view.show_trial(self._takers(hits, pointer))
         view.pointed.emit(view.selected_at(inside) if pointer.column is not None else None)
         view.panes.repaint_marks()
+
+    def _show_hand(self, is_on_ghost: bool) -> None:
+        """Point at what a click opens."""
+        if is_on_ghost != self._is_on_ghost:
+            self._is_on_ghost = is_on_ghost
+            if is_on_ghost:
+                self._view.setCursor(Qt.CursorShape.PointingHandCursor)
+            else:
+                self._view.unsetCursor()
 
     def _takers(self, hits: Hits | None, pointer: Pointer) -> Trial | None:
         """Return what takes the row or the column of the cell under the pointer, where cells are drawn."""
@@ -177,6 +188,10 @@ class Hand:
     def _click(self, click: Click) -> None:
         view = self._view
         at = QPointF(click.x, click.y) - view.panes.plane.pos()
+        lost = view.loss_at(at)
+        if lost is not None:
+            view.loss_picked.emit(lost)
+            return
         selected = view.selected_at(at)
         if selected is None:
             return

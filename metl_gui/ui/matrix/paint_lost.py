@@ -14,7 +14,6 @@ from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_mark
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.ghost_lines import GhostLine
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.lost_cells import LostCell
@@ -159,9 +158,3 @@ def _reasons(cell: LostCell) -> tuple[str, ...]:
     """Return the reason, and shorter words for it."""
     loss = cell.loss
     return f"lost: {loss.reason}", loss.reason, f"lost: {loss.from_path}"
-
-
-def loss_words(line: GhostLine) -> str:
-    """Say what a ghost stands for."""
-    reasons = list(dict.fromkeys(loss.reason for _, loss in line.losses))
-    return "; ".join(reasons)

@@ -15,6 +15,7 @@ from metl_gui.errors import EditError
 from metl_gui.workbench import effects
 from metl_gui.workbench.addresses import find_leaf
 from metl_gui.workbench.effects import EditOutcome
+from metl_gui.workbench.proposing import refuse_split
 from metl_gui.workbench.session import Door, Workbench
 
 
@@ -101,10 +102,7 @@ def split(workbench: Workbench, edit: SplitLineage, dry_run: bool = False, door:
     if dry_run or attribute is None:
         return done
     old = older_versions(before, edit.side, version, attribute)[-1][1]
-    parted = {block.block.schema for block in done.blocks if block.parted}
-    for schema in (before.extraction.named(name) for name in sorted(parted)):
-        if schema is not None:
-            workbench.refuse_proposal(schema.id, old.path, attribute.path)
+    refuse_split(workbench, edit.side, version, old, attribute)
     return done
 
 

@@ -6,7 +6,6 @@ Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.proposals import Proposal, proposals
 from metl_gui.core.review import ReviewItem, TypeChange, review_items
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import (
     BlockName,
@@ -28,11 +28,12 @@ from metl_gui.workbench.addresses import (
     find_block,
     known_block_name,
 )
+from metl_gui.workbench.proposing import refuse_rename
 from metl_gui.workbench.review_wanted import EVERYTHING, Wanted
 from metl_gui.workbench.session import Door, Workbench
 
-Refused: TypeAlias = AbstractSet[tuple[int, str, str]]
-"""Refused proposals: schema id, lost path, candidate path."""
+Refused: TypeAlias = RefusedRenames
+"""Refused proposals, as ``workbench.refused_proposals()`` reads them."""
 
 ANY_VERDICT = "any"
 """Stands for every verdict."""
@@ -143,7 +144,7 @@ class Decision:
         return {"state": self.state, "title": self.title, "decided": self.decided, "needs_review": self.left}
 
 
-def review_list(document: Document, refused: Refused = frozenset(), wanted: Wanted = EVERYTHING) -> ReviewList:
+def review_list(document: Document, refused: Refused = NO_RENAMES_REFUSED, wanted: Wanted = EVERYTHING) -> ReviewList:
     """List what waits for a decision: postponed items last, else by schema, version and entity.
 
     Args:
@@ -155,12 +156,13 @@ def review_list(document: Document, refused: Refused = frozenset(), wanted: Want
     return ReviewList(document.state, tuple(entry(document, one.item, refused, one.assigned) for one in found))
 
 
-def entry(document: Document, item: ReviewItem, refused: Refused = frozenset(), assigned: str = "") -> ReviewEntry:
+def entry(
+    document: Document, item: ReviewItem, refused: Refused = NO_RENAMES_REFUSED, assigned: str = ""
+) -> ReviewEntry:
     """Put a review item into names."""
-    schema_id = document.extraction.version(item.key[0]).schema_id
     block = item.block
     asked = {path for loss in item.losses for path in (loss.from_path, loss.to_path)}
-    found = (p for p in proposals(document, block) if p.lost in asked)
+    found = (p for p in proposals(document, block, refused) if p.lost in asked)
     lost = tuple(LostElement(ElementName(loss.from_path, loss.to_path), loss.reason) for loss in item.losses)
     return ReviewEntry(
         known_block_name(document, block.key),
@@ -171,7 +173,7 @@ def entry(document: Document, item: ReviewItem, refused: Refused = frozenset(), 
         lost,
         item.new_attributes,
         item.type_changes,
-        tuple(p for p in found if (schema_id, p.lost, p.candidate) not in refused),
+        tuple(found),
         tuple(known_block_name(document, key) for key in item.chain),
         block.postponed,
         block.comment,
@@ -290,10 +292,9 @@ def refuse_proposal(workbench: Workbench, block: str, lost: str, candidate: str)
     """Remember that a lost attribute was not renamed to a candidate; it is not proposed again.
 
     Raises:
-        EditError: the block is not known.
+        EditError: the block, the lost attribute or the candidate is not known.
     """
-    version = workbench.document.extraction.version(find_block(workbench.document, block)[0])
-    workbench.refuse_proposal(version.schema_id, lost, candidate)
+    refuse_rename(workbench, find_block(workbench.document, block), lost, candidate)
 
 
 def refuse_renames(workbench: Workbench, block: str, renames: Sequence[str]) -> Decision:

@@ -17,6 +17,7 @@ from metl_gui.core.draft import Edit, Transition, perform
 from metl_gui.core.dry_run import Starved, compare_with
 from metl_gui.core.nodes import Side
 from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
 from metl_gui.errors import EditError
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.documents import Written
@@ -107,7 +108,7 @@ def try_sources(
     side: Side,
     sources: Sequence[str | Path],
     format_name: str = "auto",
-    refused: Refused = frozenset(),
+    refused: Refused = NO_RENAMES_REFUSED,
     watch: Watch = UNWATCHED,
     aside: Aside = do_here,
 ) -> Trial:
@@ -130,7 +131,7 @@ def try_sources(
 
 
 def try_reading(
-    document: Document, side: Side, reading: Reading, refused: Refused = frozenset(), watch: Watch = UNWATCHED
+    document: Document, side: Side, reading: Reading, refused: Refused = NO_RENAMES_REFUSED, watch: Watch = UNWATCHED
 ) -> Trial:
     """Try versions that a reader has declared, one after the other in their order.
 

@@ -13,16 +13,24 @@ from metl_gui.core.blocks import Block, BlockKey
 from metl_gui.core.document import Document
 from metl_gui.core.matrix import DpmView
 from metl_gui.core.nodes import Schema, Side, Version
+from metl_gui.core.second_person import awaiting_second, is_own_confirmation
 from metl_gui.core.trees import TreeView
 from metl_gui.errors import EditError
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who makes an edit, and when (milliseconds since 1970)."""
+    """Who makes an edit, and when (milliseconds since 1970).
+
+    Args:
+        who: the person.
+        when_ms: the moment.
+        needs_second: the project asks that somebody else confirms what a person set.
+    """
 
     who: str = ""
     when_ms: int = 0
+    needs_second: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +184,37 @@ class Draft:
             self._note_block(key)
             self._matrix.put(key, None)
 
+    def await_second(self) -> None:
+        """Leave what the edit set to be confirmed by a second person.
+
+        Raises:
+            EditError: somebody would confirm what they set themselves.
+        """
+        # What was there first, because what was carried along from it follows it.
+        for key, before in sorted(self._blocks.items(), key=lambda noted: noted[1] is None):
+            after = self._matrix.block(*key)
+            if after is None or after == before:
+                continue
+            if is_own_confirmation(before, after, self.stamp.who):
+                raise self._own_confirmation(after)
+            self.put_block(awaiting_second(before, after, self._source(after), self.stamp.who))
+
+    def _source(self, block: Block) -> Block | None:
+        """Find the block that another came from, as it was before where this edit removed it."""
+        key = block.came_from
+        return None if key is None else self._matrix.block(*key) or self._blocks.get(key)
+
+    def _own_confirmation(self, block: Block) -> EditError:
+        version = self._trees[Side.EXTRACTION].version(block.version)
+        entity_version = self._trees[Side.CDM].version(block.entity_version)
+        schema = self._trees[Side.EXTRACTION].schema(version.schema_id).name
+        entity = self._trees[Side.CDM].schema(entity_version.schema_id).name
+        return EditError(
+            f"{self.stamp.who} cannot confirm {schema} {version.label} → {entity} {entity_version.label}.",
+            "In this project a second person confirms, and it holds work of their own.",
+            "Let somebody else confirm it.",
+        )
+
     def _note_block(self, key: BlockKey) -> None:
         if key not in self._blocks:
             self._blocks[key] = self._matrix.block(*key)
@@ -229,8 +268,10 @@ def perform(document: Document, edit: Edit, stamp: Stamp = Stamp()) -> Transitio
         The transition to the next state; its change is empty when the edit changed nothing.
 
     Raises:
-        EditError: the rules refuse the edit.
+        EditError: the rules refuse the edit, or somebody would confirm their own work where a second person must.
     """
     draft = Draft(document, stamp)
     edit.apply(draft)
+    if stamp.needs_second:
+        draft.await_second()
     return draft.finish(edit.title(document))

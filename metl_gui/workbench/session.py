@@ -21,7 +21,7 @@ from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.suggest.refusal import Refusal, RefusedRenames
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
 from metl_gui.store.beside import Beside
@@ -29,6 +29,9 @@ from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.runs import LoggedRun
 from metl_gui.workbench.progress import UNWATCHED, Watch
+
+SECOND_PERSON_CONFIRMS = "second_person_confirms"
+"""Name of the project setting; ``yes`` or absent."""
 
 _TRIES = 5
 
@@ -245,8 +248,8 @@ class Workbench:
         """Remember that a rename proposal was refused; not part of a state."""
         self._project.beside.refuse_proposal(schema_id, lost, candidate, self.stamp())
 
-    def refused_proposals(self) -> frozenset[tuple[int, str, str]]:
-        """Return the refused proposals: schema id, lost path, candidate path."""
+    def refused_proposals(self) -> RefusedRenames:
+        """Return the refused rename proposals."""
         return self._project.beside.refused_proposals()
 
     def refuse_suggestions(self, refused: Iterable[Refusal]) -> None:
@@ -314,8 +317,9 @@ class Workbench:
             return self._document
 
     def stamp(self) -> Stamp:
-        """Say who edits, and when."""
-        return Stamp(self._who, time.time_ns() // 1_000_000)
+        """Say who edits, when, and whether a second person confirms it."""
+        needs_second = self._project.beside.project_settings().get(SECOND_PERSON_CONFIRMS) == "yes"
+        return Stamp(self._who, time.time_ns() // 1_000_000, needs_second)
 
     def _take_back(self, find: Callable[[], LoggedGroup | None], verb: str, door: Door) -> Transition:
         found: list[LoggedGroup] = []
@@ -326,7 +330,8 @@ class Workbench:
                 raise EditError(f"There is nothing to {verb}.", hint="See metl history for what was done.")
             found[:] = [group]
             edit = Revert(self._project.change_of(group), group.title, group.is_undo)
-            return perform(self._document, edit, self.stamp())
+            # What comes back was confirmed or not when it went, and nobody decides on it anew.
+            return perform(self._document, edit, replace(self.stamp(), needs_second=False))
 
         def commit(transition: Transition) -> None:
             self._project.commit(transition, door, undoes=found[0].group)

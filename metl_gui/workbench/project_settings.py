@@ -1,0 +1,70 @@
+"""Settings of the whole project; no part of a state, so they are not undone.
+
+Source: dmm.md §9 (second person confirms), contract.md §1 (``metl set``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metl_gui.errors import EditError, near_names
+from metl_gui.workbench.documents import Written
+from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, Workbench
+
+YES, NO = "yes", "no"
+KNOWN = {SECOND_PERSON_CONFIRMS: (NO, YES)}
+"""The settings by name, with their values, the default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings(Written):
+    """The settings of a project.
+
+    Args:
+        state: the current state, which they are no part of.
+        settings: value by name, defaults included.
+    """
+
+    state: int
+    settings: dict[str, str]
+
+    @property
+    def second_person_confirms(self) -> bool:
+        """Whether what a person sets stays unconfirmed until somebody else confirms it."""
+        return self.settings[SECOND_PERSON_CONFIRMS] == YES
+
+
+def project_settings(workbench: Workbench) -> ProjectSettings:
+    """Read the settings of the project."""
+    kept = workbench.beside.project_settings()
+    return ProjectSettings(
+        workbench.document.state, {name: kept.get(name, values[0]) for name, values in KNOWN.items()}
+    )
+
+
+def set_project_settings(workbench: Workbench, assignments: Sequence[str]) -> ProjectSettings:
+    """Change settings of the project, each written ``NAME=VALUE``; an empty value puts the default back.
+
+    Raises:
+        EditError: a setting or value is not known; then nothing was set.
+        ProjectHeldError: the project is open read only.
+    """
+    values = dict(_assignment(text) for text in assignments)
+    if values:
+        workbench.beside.put_project_settings(values)
+    return project_settings(workbench)
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not sign or not name:
+        raise EditError(
+            f"{text!r} is no setting.", hint="Write it as NAME=VALUE; an empty value puts the default back."
+        )
+    if name not in KNOWN:
+        hint = near_names(name, KNOWN) or "Settings of a schema or an entity need --schema or --entity."
+        raise EditError(f"A project has no setting {name!r}.", f"It has {', '.join(KNOWN)}.", hint)
+    if value and value not in KNOWN[name]:
+        raise EditError(f"{name} cannot be {value!r}.", hint=f"Values are {' and '.join(KNOWN[name])}.")
+    return name, "" if value == KNOWN[name][0] else value

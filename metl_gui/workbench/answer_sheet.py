@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.candidates import Candidates, candidates, refused_pairs
 from metl_gui.core.document import Document
+from metl_gui.core.loss_choices import LossChoices, loss_choices
 from metl_gui.core.review import review_items
 from metl_gui.core.review_query import ReviewFacts
 from metl_gui.workbench.exporting import write_whole
@@ -111,8 +111,7 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
     rows: list[tuple[str | int, ...]] = []
     for at, one in enumerate(asked):
         watch.step("Writing what waits", at, len(asked))
-        pairs = refused_pairs(document, one.item.block, refused)
-        may_be = candidates(document, one.item.block, one.item.losses, pairs)
+        may_be = loss_choices(document, one.item.block, one.item.losses, refused)
         rows += (_row(document, workbench.project_id, one, loss, may_be[loss], names) for loss in one.item.losses)
     help_ = SheetPlan("How to answer", (Column("How to answer", 110),), tuple((line,) for line in _HELP))
     about = f"Open decisions of {workbench.path.name} at state {document.state}"
@@ -163,7 +162,7 @@ class _Names:
 
 
 def _row(
-    document: Document, project_id: str, one: ReviewFacts, loss: Loss, may_be: Candidates, names: _Names
+    document: Document, project_id: str, one: ReviewFacts, loss: Loss, may_be: LossChoices, names: _Names
 ) -> tuple[str | int, ...]:
     block = one.item.block
     entity_version = document.cdm.version(block.entity_version)

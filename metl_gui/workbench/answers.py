@@ -15,13 +15,12 @@ from typing import Any, TypeAlias
 
 from metl_gui.core.assignments import AssignmentKey, keys_of
 from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.candidates import loss_name, lost_side
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Stamp, perform
 from metl_gui.core.edits.elements import block_name
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, Postpone, RenameLost
-from metl_gui.core.nodes import Side
+from metl_gui.core.loss_choices import loss_name, lost_path
 from metl_gui.core.review import ReviewItem, find_item, review_items
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.registry.workbook import SheetRow, read_sheet
@@ -280,7 +279,7 @@ def _do_answer(plan: _Plan, block: Block, loss: Loss, answer: str, row: SheetRow
     said = row.cells[COMMENT]
     comment = said if said != block.comment else ""
     where = block_name(plan.document, block.key)
-    lost = loss.from_path if lost_side(plan.document, block, loss) is Side.EXTRACTION else loss.to_path
+    lost = lost_path(plan.document, block, loss)
     name = loss_name(block, loss)
     if answer == NOT_NEEDED:
         plan.do(AcceptLosses(block.key, (name,), comment))

@@ -44,7 +44,7 @@ class SentSheet:
         values = self.sheet.iter_rows(min_row=2, values_only=True)
         return [dict(zip(self.titles, row, strict=True)) for row in values]
 
-    def answer(self, lost: str, entity: str, **cells: object) -> None:
+    def answer(self, lost: str, entity: str, **cells: str) -> None:
         for at, row in enumerate(self.rows(), 2):
             if str(row["lost"]).startswith(lost) and str(row["entity"]).startswith(entity):
                 for title, value in cells.items():

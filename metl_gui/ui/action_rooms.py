@@ -5,6 +5,7 @@ from __future__ import annotations
 from metl_gui.ui import actions
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.block import actions as block_actions
+from metl_gui.ui.history import actions as history_actions
 from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
 from metl_gui.ui.owners import actions as owner_actions
@@ -19,6 +20,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     search_actions.ROWS,
     owner_actions.ROWS,
     suggest_actions.ROWS,
+    history_actions.ROWS,
 )
 """The rows of every room, the shell's first."""
 

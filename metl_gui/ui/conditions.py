@@ -26,9 +26,19 @@ def has_project(window: Window) -> bool:
 
 
 def can_edit(window: Window) -> bool:
-    """Ask for a project that is open for editing."""
+    """Ask for a project that is open for editing and shows its newest state."""
+    return window.project.can_edit
+
+
+def may_write(window: Window) -> bool:
+    """Ask for a project that is open for editing, whichever of its states is shown."""
     workbench = window.project.workbench
     return workbench is not None and workbench.is_for_editing
+
+
+def looks_back(window: Window) -> bool:
+    """Ask for an earlier state that is looked at."""
+    return window.project.looks_back is not None
 
 
 def node_selected(window: Window) -> bool:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.block_changes import changed_blocks
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.review import ReviewItem, review_items
-from metl_gui.errors import UserError
+from metl_gui.errors import EditError, UserError
 from metl_gui.workbench.session import Door, Workbench
 
 
@@ -47,6 +48,7 @@ class OpenProject(QObject):
         refused: a ``UserError`` that an edit met; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
+        looked: another state is looked at, or the newest again, or there is a newer one than before.
     """
 
     opened = Signal(object)
@@ -54,11 +56,13 @@ class OpenProject(QObject):
     refused = Signal(object)
     commented = Signal()
     merged = Signal(object)
+    looked = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workbench: Workbench | None = None
         self.value = Document()
+        self.looks_back: int | None = None
         self._review: tuple[Document, tuple[ReviewItem, ...]] | None = None
         self._comments: Comments | None = None
 
@@ -80,7 +84,7 @@ class OpenProject(QObject):
         """Close the project, if one is open."""
         if self.workbench is not None:
             workbench, self.workbench = self.workbench, None
-            self.value = Document()
+            self.value, self.looks_back = Document(), None
             self.opened.emit(None)
             workbench.close()
 
@@ -100,16 +104,47 @@ class OpenProject(QObject):
         """Bring the newest undone edit again."""
         return self._attempt(lambda workbench: workbench.redo((Door.WINDOW,), Door.WINDOW))
 
+    @property
+    def can_edit(self) -> bool:
+        """Whether edits are taken: the project is open for editing, and its newest state is shown."""
+        return self.workbench is not None and self.workbench.is_for_editing and self.looks_back is None
+
+    def look_at(self, state: int | None, document: Document | None = None) -> None:
+        """Show an earlier state, in which nothing can be changed; ``None`` shows the newest again.
+
+        Args:
+            state: its number; that of the newest state is the same as ``None``.
+            document: its content, where a job has rebuilt it already.
+
+        Raises:
+            ProjectError: there is no such state any more.
+        """
+        workbench = self.workbench
+        if workbench is None:
+            return
+        now = workbench.document
+        if state is None or state == now.state:
+            state, found = None, now
+        else:
+            found = document if document is not None else workbench.at_state(state)
+        self.looks_back = state
+        self._swap(found, changed_blocks(self.value.matrix, found.matrix))
+        self.looked.emit()
+
     def catch_up(self) -> None:
-        """Show what was committed through the workbench by a job."""
-        if self.workbench is not None:
+        """Show what was committed through the workbench by a job; who looks at an earlier state goes on doing so."""
+        if self.workbench is not None and self.looks_back is None:
             self._swap(self.workbench.document)
+        elif self.workbench is not None:
+            self.looked.emit()
 
     def take_merged(self) -> None:
         """Hold the same state with its overlay merged; nothing that is shown changes."""
         if self.workbench is None:
             return
         merged = self.workbench.document
+        if self.looks_back is not None:
+            return  # the newest state is taken as it is then when somebody comes back to it
         if merged.state != self.value.state:
             self.catch_up()
             return
@@ -155,6 +190,9 @@ class OpenProject(QObject):
     def _attempt(self, act: Callable[[Workbench], Transition]) -> bool:
         if self.workbench is None:
             return False
+        if self.looks_back is not None:
+            self.refused.emit(looks_back_error(self.looks_back))
+            return False
         try:
             done = act(self.workbench)
         except UserError as error:
@@ -170,6 +208,13 @@ class OpenProject(QObject):
             changed = Changed(self.value, after, blocks)
             self.value = after
             self.changed.emit(changed)
+
+
+def looks_back_error(state: int) -> EditError:
+    """Say why nothing can be changed while an earlier state is shown."""
+    return EditError(
+        f"You look at state {state:,}, in which nothing can be changed.", hint="Go back to now, then do it again."
+    )
 
 
 def _is_postponed(item: ReviewItem) -> bool:

@@ -16,6 +16,8 @@ PAGES = ("Map", "Review", "Run")
 _LONGEST_TITLE_PX = 280
 _ROOM_FOR_SPARK_PX = 1_000
 _ROOM_FOR_TITLE_PX = 900
+_ROOM_FOR_LIVE_PX = 1_450
+_LONGEST_LIVE_PX = 330
 
 
 class HeadBar(QWidget):
@@ -24,11 +26,13 @@ class HeadBar(QWidget):
     Signals:
         page_wanted: number of a page.
         undo_wanted, run_wanted: a button was pressed.
+        live_wanted: what is live is to be compared with what is shown.
     """
 
     page_wanted = Signal(object)
     undo_wanted = Signal()
     run_wanted = Signal()
+    live_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,16 +47,22 @@ class HeadBar(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(160)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.live = KeyButton("", kind="number")
+        self.live.setAccessibleDescription("Compare what is live with what is shown")
+        self.live.hide()
         self.spark = QLabel()
         self.spark.setProperty("kind", "dim")
         self.run = KeyButton("▶  Test run", "F5", "primary")
         self.run.setAccessibleName("Test run")
         self._spark_words = "local[*] · not started"
         self._undo_title: str | None = None
+        self._why_no_undo = ""
+        self._live_words = ("", "", "")
         self._build()
         self.dress()
         self.undo.clicked.connect(self.undo_wanted)
         self.run.clicked.connect(self.run_wanted)
+        self.live.clicked.connect(self.live_wanted)
         self._group.idClicked.connect(self._tell_page)
 
     def show_page(self, number: int) -> None:
@@ -63,13 +73,19 @@ class HeadBar(QWidget):
         """Show how many decisions wait."""
         self.pages[1].show_count(f"{count:,}" if count else "")
 
-    def show_undo(self, title: str | None) -> None:
-        """Say what undo takes back."""
-        self._undo_title = title
+    def show_undo(self, title: str | None, why_not: str = "") -> None:
+        """Say what undo takes back.
+
+        Args:
+            title: of the edit, ``None`` for none.
+            why_not: why nothing can be undone now, where there may well be something.
+        """
+        self._undo_title, self._why_no_undo = title, why_not
         self.undo.setEnabled(title is not None)
-        words = "Nothing to undo" if title is None else f"Undo {title[:1].lower()}{title[1:]}"
+        nothing = "Undo" if why_not else "Nothing to undo"
+        words = nothing if title is None else f"Undo {title[:1].lower()}{title[1:]}"
         self.undo.setAccessibleName(words)
-        self.undo.setToolTip(plain_tip(title or ""))
+        self.undo.setToolTip(plain_tip(title or why_not))
         if self._is_narrow:
             words = "Undo"
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
@@ -88,7 +104,26 @@ class HeadBar(QWidget):
         """Leave out what can be read elsewhere when there is no room for it."""
         super().resizeEvent(event)
         self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
-        self.show_undo(self._undo_title)
+        self.show_undo(self._undo_title, self._why_no_undo)
+        self.show_live(*self._live_words)
+
+    def show_live(self, words: str, short: str, tip: str) -> None:
+        """Say what production uses; empty words while nothing is published.
+
+        Args:
+            words: which state, and how much was changed since.
+            short: the same where there is little room.
+            tip: who published it, and when.
+        """
+        self._live_words = words, short, tip
+        has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
+        shown = f"▲  {words if has_room else short}"
+        metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
+        self.live.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, themes.px(_LONGEST_LIVE_PX)))
+        self.live.setAccessibleName(words)
+        self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
+        self.live.setVisible(bool(words))
+        self.live.updateGeometry()
 
     @property
     def _is_narrow(self) -> bool:
@@ -106,8 +141,9 @@ class HeadBar(QWidget):
         """Follow theme and scale."""
         self.setFixedHeight(themes.px(46))
         self.search.setMaximumWidth(themes.px(380))
-        self.show_undo(self._undo_title)
+        self.show_undo(self._undo_title, self._why_no_undo)
         self.show_spark(self._spark_words)
+        self.show_live(*self._live_words)
 
     def _tell_page(self, number: int) -> None:
         self.page_wanted.emit(number)
@@ -128,5 +164,6 @@ class HeadBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.search, 2)
         row.addStretch(1)
+        row.addWidget(self.live)
         row.addWidget(self.spark)
         row.addWidget(self.run)

@@ -26,11 +26,13 @@ class Status(QStatusBar):
         elements_wanted: the list of the elements.
         review_wanted: what waits for a decision.
         selection_wanted: what is selected.
+        history_wanted: the states.
     """
 
     elements_wanted = Signal()
     review_wanted = Signal()
     selection_wanted = Signal()
+    history_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +48,7 @@ class Status(QStatusBar):
         self.selected = _number("Fit what is selected")
         self.elements = _number("List the elements")
         self.blocks = _number("Go to what waits for a decision")
-        self.state, self.mode = QLabel(), QLabel()
+        self.state, self.mode = _number("Show the history"), QLabel()
         self.addWidget(self.project)
         self.addWidget(self.place, 1)
         for widget in (self.job_words, self.bar, self.stop, self.mode, self.selected, self.elements, self.blocks):
@@ -54,8 +56,10 @@ class Status(QStatusBar):
         self.addPermanentWidget(self.state)
         self.stop.set_height(20)
         self._job: Job | None = None
+        self._state_words = self._live_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
+        self.state.clicked.connect(self.history_wanted)
         self.selected.clicked.connect(self.selection_wanted)
         self.elements.clicked.connect(self.elements_wanted)
         self.blocks.clicked.connect(self.review_wanted)
@@ -88,19 +92,29 @@ class Status(QStatusBar):
 
     def show_document(self, document: Document | None, waiting: int, is_read_only: bool) -> None:
         """Show counts and state."""
-        for button in (self.elements, self.blocks):
+        for button in (self.elements, self.blocks, self.state):
             button.setVisible(document is not None)
         if document is None:
-            for label in (self.state, self.mode):
-                label.clear()
+            self.mode.clear()
             return
         blocks, ones = document.matrix.block_count, document.matrix.ones
         confirmed = document.matrix.confirmed
         self.elements.setText(number_of(ones, "element"))
         self.blocks.setText(f"{confirmed:,} of {number_of(blocks, 'block')} confirmed")
         self.blocks.setToolTip(f"{waiting:,} decision{'s wait' if waiting != 1 else ' waits'}")
-        self.state.setText(f"State {document.state:,}")
+        self._state_words = f"State {document.state:,}"
+        self._show_state()
         self.mode.setText("read only" if is_read_only else "")
+
+    def show_live(self, state: int | None, tip: str) -> None:
+        """Say which state is published last, ``None`` for none."""
+        self._live_words = f"published {state:,}" if state is not None else ""
+        self.state.setToolTip(tip)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self.state.setText(" · ".join(words for words in (self._state_words, self._live_words) if words))
+        self.state.updateGeometry()
 
     def show_job(self, job: Job | None) -> None:
         """Show the progress of a job, or none."""

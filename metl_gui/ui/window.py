@@ -18,6 +18,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.focus_ring import FocusRing
 from metl_gui.ui.head_bar import PAGES, HeadBar
+from metl_gui.ui.history.room import HistoryRoom
 from metl_gui.ui.incoming.interrupted import Interrupted
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
@@ -76,6 +77,7 @@ class Window(QMainWindow):
     suggest: SuggestionRoom
     owners: OwnerCommands
     owner_docks: OwnerDocks
+    history: HistoryRoom
     review: ReviewPage
     run_page: RunPage
     stack: QStackedWidget
@@ -110,6 +112,7 @@ class Window(QMainWindow):
         self.titles: tuple[str | None, str | None] = (None, None)
         self.waiting = 0
         self.is_busy = False
+        self.history = HistoryRoom(self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self._warms_up = warms_up
@@ -202,6 +205,7 @@ class Window(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.head)
+        layout.addWidget(self.history.banner)
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
         self.floating = Floating(self.stack)
@@ -237,6 +241,9 @@ class Window(QMainWindow):
         self.status.elements_wanted.connect(self._list_elements)
         self.status.review_wanted.connect(self._show_review)
         self.status.selection_wanted.connect(self._fit_selected)
+        self.status.history_wanted.connect(self.history.show)
+        self.head.live_wanted.connect(self.history.compare_with_live)
+        self.history.live.changed.connect(self._show_live)
         self.opening.began.connect(self._opening_began)
         self.opening.progressed.connect(self.opening_page.show_progress)
         self.opening.ended.connect(self._opening_ended)
@@ -316,14 +323,25 @@ class Window(QMainWindow):
         if workbench is None:
             return
         self.waiting = len(self.project.review_items())
-        self.titles = self.project.undo_title, self.project.redo_title
+        can_edit = self.project.can_edit
+        self.titles = (self.project.undo_title, self.project.redo_title) if can_edit else (None, None)
         self.head.show_waiting(self.waiting)
-        self.head.show_undo(self.titles[0] if workbench.is_for_editing else None)
-        self.status.show_document(self.project.value, self.waiting, not workbench.is_for_editing)
+        looks_back = self.project.looks_back is not None
+        self.head.show_undo(self.titles[0], "An earlier state is shown: go back to now first" if looks_back else "")
+        self.status.show_document(self.project.value, self.waiting, not can_edit)
+        self.actions_table.refresh()
+
+    def _show_live(self) -> None:
+        live = self.history.live
+        self.head.show_live(live.words, live.short_words, live.tip)
+        self.status.show_live(live.number, live.tip)
         self.actions_table.refresh()
 
     def _refused(self, error: MetlError) -> None:
         self.show_facts()
+        if self.project.looks_back is not None:
+            self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
+            return
         asking.tell(error, self)
 
     def _show_place(self, selected: Selected) -> None:
@@ -392,6 +410,7 @@ class Window(QMainWindow):
         keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}
         self.head.show_keys(keys)
         self.start.show_keys(keys)
+        self.history.banner.show_keys(keys)
         self.map.empty.show_keys(keys)
 
     def _dressed(self) -> None:

@@ -34,7 +34,7 @@ def test_a_reader_follows_what_another_program_commits(make_window: Callable[[],
         other.do(SetElements(block.key, zeros=(block.elements[0],)))
         window.upkeep.look()
     assert window.project.value.matrix.ones == ones - 1
-    assert window.status.state.text() == f"State {window.project.value.state}"
+    assert window.status.state.text().startswith(f"State {window.project.value.state} ")
 
 
 def test_many_edited_blocks_are_merged_when_the_window_is_idle_and_nothing_shown_changes(

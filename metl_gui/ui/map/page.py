@@ -93,6 +93,12 @@ class MapPage(QMainWindow):
         """Use a content that a job has laid out when its project is opened next."""
         self._prepared = content
 
+    def add_below_matrix(self, strip: QWidget) -> None:
+        """Put a slim widget between the matrix and what lies below it."""
+        layout = self.plane.layout()
+        if layout is not None:
+            layout.addWidget(strip)
+
     def toggle(self, cell: Cell) -> None:
         """Set or clear an element; where an end is taken, ask what to do."""
         self.mapper.toggle(cell)
@@ -124,14 +130,14 @@ class MapPage(QMainWindow):
         self.empty.import_wanted.connect(self.import_wanted)
         self.empty.entity_wanted.connect(self.entity_wanted)
         self.banner = Banner(self.planes)
-        plane = QWidget()
-        layout = QVBoxLayout(plane)
+        self.plane = QWidget()
+        layout = QVBoxLayout(self.plane)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self.matrix, 1)
         self.middle = QStackedWidget()
-        self.middle.addWidget(plane)
+        self.middle.addWidget(self.plane)
         self.middle.addWidget(self.empty)
         self.setCentralWidget(self.middle)
         self.setDockNestingEnabled(True)

@@ -1,0 +1,267 @@
+"""The history: all states in a list with a filter, and beside it what the chosen one changed, or two compared."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.errors import MetlError
+from metl_gui.ui import theme as themes
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.history.difference_pane import Asked, DifferencePane
+from metl_gui.ui.history.live import Live
+from metl_gui.ui.history.looking import Looking
+from metl_gui.ui.history.state_delegate import StateDelegate
+from metl_gui.ui.history.state_model import StateModel
+from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.moments import on
+from metl_gui.ui.pause import pause
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.surface import Surface
+from metl_gui.workbench.timeline import PastState, StateFilter, Weight
+
+_DELAY_MS = 150
+_NARROW_PX = 560
+_LEAST_PX = 210
+_WEIGHTS = ((Weight.NAMED, "Named"), (Weight.PUBLISHED, "Published"))
+_NOTHING = "Choose a state to see what it changed; choose two, with Ctrl, to compare them."
+
+
+class HistoryPanel(Surface):
+    """Lists states while it is seen.
+
+    Signals:
+        menu_wanted: (the chosen ``PastState``s, the place on the screen) of a menu that is asked for.
+        told: a ``str``, how many states there are.
+
+    Args:
+        looking: leads to a state.
+        live: what production uses.
+        jobs: where states are read and compared.
+    """
+
+    menu_wanted = Signal(object)
+    told = Signal(object)
+
+    def __init__(
+        self, project: OpenProject, looking: Looking, live: Live, jobs: Jobs, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("panel", (640, 300), parent, share=(1.0, 0.36))
+        self._project, self._looking, self._live = project, looking, live
+        self._is_stale = True
+        self.model = StateModel(jobs, lambda: project.workbench, self)
+        self.view = _view(self.model)
+        self.difference = DifferencePane(jobs)
+        self.box = QLineEdit()
+        self.weights = {weight: KeyButton(words, kind="quiet") for weight, words in _WEIGHTS}
+        self.note = plain_label(kind="dim")
+        self._filtering = pause(self, _DELAY_MS, self.read)
+        self._asking = pause(self, _DELAY_MS, self._ask_chosen)
+        self._build()
+        self._connect()
+
+    @property
+    def chosen(self) -> tuple[PastState, ...]:
+        """The chosen states, newest first."""
+        rows = sorted(index.row() for index in self.view.selectionModel().selectedIndexes())
+        return tuple(self.model.states[row] for row in rows if row < len(self.model.states))
+
+    def read(self) -> None:
+        """Read the states that pass the filter now."""
+        self._filtering.stop()
+        self._is_stale = False
+        wanted = StateFilter.of(self.box.text())
+        weights = {weight for weight, button in self.weights.items() if button.isChecked()}
+        self.model.look(self._looking.state)
+        self.model.show(StateFilter(wanted.words, wanted.who, wanted.weights | weights), self._live.number)
+
+    def compare(self, before: int, after: int | None, title: str) -> None:
+        """Compare two states, whatever is chosen in the list."""
+        workbench = self._project.workbench
+        self._asking.stop()
+        if workbench is not None:
+            self.difference.ask(workbench, Asked(title, before, after))
+
+    def choose(self, state: int) -> None:
+        """Choose a state in the list, where it is read already."""
+        at = self.model.row_of(state)
+        if at is not None:
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
+            self.view.scrollTo(self.model.index(at))
+
+    def copy(self) -> None:
+        """Copy the chosen states as text, one a line."""
+        said = ((str(s.state), s.title, s.name, s.who, on(s.when_ms), *_live(s, self._live)) for s in self.chosen)
+        lines = map("\t".join, said)
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read what came while nobody looked."""
+        super().showEvent(event)
+        if self._is_stale:
+            self.read()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stand what differs below the list where both have no room beside each other."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < themes.px(_NARROW_PX)
+        self.split.setOrientation(Qt.Orientation.Vertical if is_narrow else Qt.Orientation.Horizontal)
+
+    # following
+
+    def _opened(self, _workbench: object) -> None:
+        self.box.clear()
+        self.difference.say("", _NOTHING)
+        self._read_soon()
+
+    def _changed(self, _changed: object) -> None:
+        if self._project.looks_back is None:
+            self._read_soon()
+
+    def _read_soon(self) -> None:
+        self._is_stale = True
+        if self.isVisible():
+            self._filtering.start()
+
+    def _shown(self) -> None:
+        state = self._looking.state
+        if state != self.model.shown:
+            self.model.look(state)
+            if len(self.chosen) < 2 and self.isVisible():
+                self.choose(state)
+
+    def _read(self, error: MetlError | None) -> None:
+        if error is not None:
+            self.note.setText(str(error))
+        elif not self.model.states:
+            is_empty = self._project.workbench is None or self._project.value.state == 0
+            words = "Every edit makes a state, which stands here from then on."
+            self.note.setText(words if is_empty else "No state passes this filter.")
+        self.note.setVisible(error is not None or not self.model.states)
+        self.view.setVisible(not self.note.isVisible())
+        if self.model.states and not self.chosen:
+            self.choose(self._looking.state)
+        if self.model.states and not self.view.currentIndex().isValid():
+            self.view.selectionModel().setCurrentIndex(self.model.index(0), QItemSelectionModel.SelectionFlag.NoUpdate)
+        newest = self._looking.newest
+        self.told.emit(f"{newest:,} state{'' if newest == 1 else 's'}")
+
+    # choosing
+
+    def _clicked(self, index: QModelIndex) -> None:
+        """Look at what was clicked, unless it was chosen beside another one."""
+        state = self.model.state_at(index)
+        if state is not None and QGuiApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
+            self._looking.look_at(state.state)
+
+    def _activated(self, index: QModelIndex) -> None:
+        state = self.model.state_at(index)
+        if state is not None:
+            self._looking.look_at(state.state)
+
+    def _chosen(self) -> None:
+        self._asking.start()
+
+    def _ask_chosen(self) -> None:
+        """Show what the chosen state changed, or what differs between the oldest and the newest chosen one."""
+        self._asking.stop()
+        chosen, workbench = self.chosen, self._project.workbench
+        if not chosen or workbench is None or not self.isVisible():
+            if not chosen:
+                self.difference.say("", _NOTHING)
+            return
+        newest, oldest = chosen[0], chosen[-1]
+        if newest is not oldest:
+            title = f"From state {oldest.state:,} to state {newest.state:,}"
+            self.difference.ask(workbench, Asked(title, oldest.state, newest.state))
+            return
+        self.difference.ask(workbench, Asked(f"What state {newest.state:,} changed", newest.state - 1, newest.state))
+
+    def _ask_menu(self, at: QPoint) -> None:
+        if self.chosen:
+            self.menu_wanted.emit((self.chosen, self.view.viewport().mapToGlobal(at)))
+
+    # building
+
+    def _build(self) -> None:
+        self.box.setPlaceholderText("Filter   who:   is:run   is:exported")
+        self.box.setAccessibleName("Filter the history")
+        self.box.setClearButtonEnabled(True)
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.box, 1)
+        for button in self.weights.values():
+            button.setCheckable(True)
+            button.set_height(24)
+            button.toggled.connect(self.read)
+            top.addWidget(button)
+        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.note.setWordWrap(True)
+        self.note.hide()
+        states, column = QWidget(), QVBoxLayout()
+        column.setContentsMargins(0, 0, 6, 0)
+        column.setSpacing(4)
+        column.addLayout(top)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.note, 1)
+        states.setLayout(column)
+        right, beside = QWidget(), QVBoxLayout()
+        beside.setContentsMargins(10, 2, 0, 0)
+        beside.addWidget(self.difference)
+        right.setLayout(beside)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.addWidget(states)
+        self.split.addWidget(right)
+        self.split.setStretchFactor(0, 5)
+        self.split.setStretchFactor(1, 4)
+        self.split.setSizes([500, 400])
+        for part in (states, right):
+            part.setMinimumSize(themes.px(_LEAST_PX), themes.px(_LEAST_PX // 3))
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 8)
+        layout.addWidget(self.split)
+
+    def _connect(self) -> None:
+        self.box.textChanged.connect(self._filtering.start)
+        self.view.clicked.connect(self._clicked)
+        self.view.activated.connect(self._activated)
+        self.view.selectionModel().selectionChanged.connect(self._chosen)
+        self.view.customContextMenuRequested.connect(self._ask_menu)
+        self.model.read.connect(self._read)
+        self._looking.shown.connect(self._shown)
+        self._live.changed.connect(self._read_soon)
+        self._project.opened.connect(self._opened)
+        self._project.changed.connect(self._changed)
+        copying = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.view, self.copy)
+        copying.setContext(Qt.ShortcutContext.WidgetShortcut)
+
+
+def _live(state: PastState, live: Live) -> tuple[str, ...]:
+    return ("live",) if state.state == live.number else ()
+
+
+def _view(model: StateModel) -> QListView:
+    view = QListView()
+    view.setAccessibleName("States")
+    view.setModel(model)
+    view.setItemDelegate(StateDelegate(view))
+    view.setUniformItemSizes(True)
+    view.setMouseTracking(True)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    view.setProperty("isMain", True)
+    return view

@@ -1,0 +1,145 @@
+"""The history in one window: what looks back, the panel and the strip on the Map page, and what is done from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QWidget
+
+from metl_gui.errors import MetlError
+from metl_gui.ui import theme as themes
+from metl_gui.ui.dock import Dock
+from metl_gui.ui.history.banner import PastBanner
+from metl_gui.ui.history.difference_rows import DifferenceRow, selected_of
+from metl_gui.ui.history.live import Live
+from metl_gui.ui.history.looking import Looking
+from metl_gui.ui.history.panel import HistoryPanel
+from metl_gui.ui.history.time_strip import TimeStrip
+from metl_gui.workbench.timeline import PastState
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_HISTORY_PX = 330
+
+
+class HistoryRoom(QObject):
+    """Joins the parts.
+
+    Args:
+        window: gets the dock, the strip and the banner.
+    """
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        project, jobs = window.project, window.jobs
+        self.live = Live(project, window)
+        self.looking = Looking(project, window.selection, jobs, self)
+        self.banner = PastBanner(project, self.looking)
+        self.panel = HistoryPanel(project, self.looking, self.live, jobs)
+        self.strip = TimeStrip(project, self.looking, self.live, jobs)
+        self.dock = Dock("historyDock", "History", self.panel)
+        page = window.map
+        page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
+        page.tabifyDockWidget(page.block_dock, self.dock)
+        self.dock.hide()
+        page.add_below_matrix(self.strip)
+        self._is_laid_out = False
+        self.panel.told.connect(self._tell)
+        self.panel.menu_wanted.connect(self._show_menu)
+        self.panel.difference.chosen.connect(self._go_to)
+        self.banner.back_wanted.connect(self.looking.come_back)
+        self.banner.comparison_wanted.connect(self.compare_with_now)
+        self.looking.failed.connect(self._refuse)
+        self.looking.shown.connect(window.show_facts)
+
+    # what is seen
+
+    def show(self) -> None:
+        """Show the history with the keyboard on it."""
+        window = self._window
+        window.show_page(0)
+        is_new = self.dock.isHidden() and not self._is_laid_out
+        _front(self.dock, self.panel.view)
+        if is_new:  # beside the block editor it would have a few lines only; from then on it is as a person makes it
+            self._is_laid_out = True
+            window.map.resizeDocks([self.dock], [themes.px(_HISTORY_PX)], Qt.Orientation.Vertical)
+
+    def show_strip(self, is_shown: bool) -> None:
+        """Show the time slider with the keyboard on it, or hide it."""
+        if is_shown:
+            self._window.show_page(0)
+        self.strip.setVisible(is_shown)
+        if is_shown:
+            self.strip.take_focus()
+
+    # what is done
+
+    def step(self, by: int) -> None:
+        """Look at the state some steps on, or back."""
+        self.strip.step(by)
+
+    def compare_with_now(self) -> None:
+        """Compare the state that is meant with the newest one."""
+        meant = self.meant
+        if meant is not None:
+            self.show()
+            self.panel.compare(meant, None, f"From state {meant:,} to now, state {self.looking.newest:,}")
+
+    def compare_with_live(self) -> None:
+        """Compare the live state with the one that is meant, which is the newest one where none is chosen."""
+        live = self.live.number
+        if live is None:
+            self._window.notify("Nothing is published yet, so there is nothing live to compare with.")
+            return
+        self.show()
+        meant = self.meant or self.looking.newest
+        words = "now" if meant == self.looking.newest else f"state {meant:,}"
+        if meant >= live:
+            self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
+        else:
+            self.panel.compare(meant, live, f"From {words} to what is live, state {live:,}")
+
+    @property
+    def meant(self) -> int | None:
+        """The state that is meant: the one that is looked at, else the one chosen in the history."""
+        looks_back = self._window.project.looks_back
+        if looks_back is not None:
+            return looks_back
+        chosen = self.panel.chosen if self.panel.isVisible() else ()
+        return chosen[0].state if len(chosen) == 1 else None
+
+    def _go_to(self, row: DifferenceRow) -> None:
+        window = self._window
+        selected = selected_of(window.project.value, row)
+        if selected.source is None and selected.target is None:
+            window.notify("The state that is shown does not have it.", is_good=False)
+        else:
+            window.selection.choose(selected)
+
+    def _show_menu(self, asked: tuple[tuple[PastState, ...], QPoint]) -> None:
+        _, at = asked
+        menu = QMenu(self.panel)
+        table = self._window.actions_table
+        table.refresh()
+        for id_ in ("compare_with_now", "compare_with_live", "undo_state", "name_state", "publish"):
+            if id_ in table.rows:
+                menu.addAction(table[id_])
+        menu.addSeparator()
+        menu.addAction("Copy as text", self.panel.copy)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
+    def _tell(self, facts: str) -> None:
+        self.dock.say("History", facts)
+
+    def _refuse(self, error: MetlError) -> None:
+        self._window.notify(str(error), is_good=False)
+
+
+def _front(dock: Dock, panel: QWidget) -> None:
+    dock.show()
+    dock.raise_()
+    panel.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -9,12 +9,24 @@ import sys
 from collections.abc import Sequence
 
 from metl_gui import __version__
-from metl_gui.cli import computer, demo, mappings, owners, publishing, reviews, runs, schemas, states, suggestions
+from metl_gui.cli import (
+    computer,
+    demo,
+    differences,
+    mappings,
+    owners,
+    publishing,
+    reviews,
+    runs,
+    schemas,
+    states,
+    suggestions,
+)
 from metl_gui.cli.commands import Commands, common_options
 from metl_gui.cli.outcomes import CANCELLED, finished
 from metl_gui.cli.output import Output
 
-GROUPS = (computer, demo, schemas, owners, mappings, suggestions, reviews, states, publishing, runs)
+GROUPS = (computer, demo, schemas, owners, mappings, suggestions, reviews, states, publishing, differences, runs)
 """The modules that register commands, in the order of the help."""
 
 _DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."

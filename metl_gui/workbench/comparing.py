@@ -1,0 +1,157 @@
+"""Projects, states and exports to compare: what a person names, opened to read.
+
+``fx.metl`` is the current state, ``fx.metl@12`` state 12, ``fx.metl@live`` the one that production uses,
+``fx.metl@NAME`` one that somebody named; a file that is an export is known by its content, whatever it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metl_gui.core.canonical import matrix_content
+from metl_gui.core.difference import Difference, compare, compare_by_names
+from metl_gui.core.document import Document
+from metl_gui.errors import ProjectError, UserError, near_names
+from metl_gui.registry.matrix_export import read_export
+from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
+from metl_gui.workbench.exporting import laid_out
+from metl_gui.workbench.publishing import production_document
+from metl_gui.workbench.session import Workbench
+
+LIVE = "live"
+_PROJECT = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """One side of a comparison.
+
+    Args:
+        title: what it is, for people.
+        document: its trees and matrix.
+        project: the project file that it is a state of, ``None`` for an export.
+    """
+
+    title: str
+    document: Document
+    project: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two sides.
+
+    Args:
+        before, after: what they are, for people.
+        difference: what differs.
+    """
+
+    before: str
+    after: str
+    difference: Difference
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl diff``."""
+        return difference_json(self.difference) | {"before": self.before, "after": self.after}
+
+    def lines(self) -> Iterator[str]:
+        """Say it to people."""
+        yield f"{self.before} → {self.after}"
+        yield from difference_lines(self.difference)
+        yield difference_summary(self.difference)
+
+
+def compared(before: str, after: str | None = None) -> Comparison:
+    """Compare two projects, states or exports.
+
+    Args:
+        before: a project file, one of its states, or an export.
+        after: the other one; without it, the state that is live of a project is compared with its current one.
+
+    Raises:
+        UserError: there is no such thing; with what to name instead.
+    """
+    if after is None:
+        path, _ = _parted(before)
+        if not is_project(path):
+            raise UserError(f"{path} is no project, so it has no live state.", "", "Name two: metl diff BEFORE AFTER.")
+        before, after = (f"{before}@{LIVE}", before) if path == Path(before) else (before, str(path))
+    one, other = opened(before), opened(after)
+    if one.project is not None and other.project is not None and one.project.samefile(other.project):
+        return Comparison(one.title, other.title, compare(one.document, other.document))
+    return Comparison(one.title, other.title, compare_by_names(one.document, other.document))
+
+
+def opened(text: str) -> Opened:
+    """Open what a person named.
+
+    Raises:
+        UserError: there is no such file or state, or it cannot be read.
+    """
+    path, state = _parted(text)
+    if not is_project(path):
+        if state:
+            raise UserError(f"{path.name} is an export and has one state only.", hint=f"Name it without @{state}.")
+        export = read_export(path)
+        return Opened(f"{path.name} (an export of state {export.state})", export.document, None)
+    with Workbench.open(path, for_editing=False) as workbench:
+        document = _at(workbench, state)
+        name = f", {state}" if state and not state.isdecimal() else ""
+        return Opened(f"{path.name} (state {document.state}{name})", document, path)
+
+
+def whole_text(path: Path) -> str:
+    """Write the current state of a project, or an export, as text with one element a line, for tools that show text.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    if not is_project(path):
+        return laid_out(read_export(path).content())
+    return laid_out(matrix_content(opened(str(path)).document, include_unconfirmed=True))
+
+
+def is_project(path: Path) -> bool:
+    """Tell by its content whether a file is a project; Git hands files over under names of its own.
+
+    Raises:
+        ProjectError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_PROJECT)) == _PROJECT
+    except OSError as error:
+        raise ProjectError(
+            f"{path} cannot be read.",
+            f"{error.strerror or error}.",
+            "Name a project file, one of its states (fx.metl@12, fx.metl@live) or an export.",
+        ) from error
+
+
+def _parted(text: str) -> tuple[Path, str]:
+    """Part a file from the state behind the last ``@``; a file of that very name goes first."""
+    name, at, state = text.rpartition("@")
+    if not at or not name or not state or Path(text).exists():
+        return Path(text), ""
+    return Path(name), state
+
+
+def _at(workbench: Workbench, state: str) -> Document:
+    if not state:
+        return workbench.document
+    if state == LIVE:
+        return production_document(workbench)
+    if state.isdecimal() and len(state) < 10:
+        return workbench.at_state(int(state))
+    named = {each.name: each.state for each in workbench.beside.named_states() if each.name}
+    if state not in named:
+        known = ", ".join(sorted(named)[:5])
+        raise UserError(
+            f"{workbench.path.name} has no state called {state!r}.",
+            near_names(state, named),
+            f"Its named states are {known}." if known else "Name a state by its number; metl history lists them.",
+        )
+    return workbench.at_state(named[state])

@@ -1,0 +1,181 @@
+"""A semantic difference as lines for people and as the document of ``metl diff``.
+
+Order: what differs of extraction schemas, of entities, then of the mapping, each by name; ``+`` came, ``-`` went, ``~``
+is another one. Source: contract.md §1 (``diff``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from metl_gui.core.blocks import Status
+from metl_gui.core.block_difference import Pair
+from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
+from metl_gui.core.nodes import Side
+from metl_gui.core.tree_difference import TreeKind
+
+_TITLES = {Side.EXTRACTION: "Schemas", Side.CDM: "Entities"}
+
+
+def difference_json(difference: Difference) -> dict[str, Any]:
+    """Return the document of ``metl diff``."""
+    return {
+        "blocks": [_block_json(block) for block in difference.blocks],
+        "trees": [_tree_json(told) for told in difference.trees],
+    }
+
+
+def difference_lines(difference: Difference) -> Iterator[str]:
+    """Say what differs, grouped by schema and entity."""
+    for side in Side:
+        of_side = [told for told in difference.trees if told.side is side]
+        if of_side:
+            yield _TITLES[side]
+        for name, told in groupby(of_side, key=lambda told: told.name):
+            yield f"  {name}"
+            yield from _tree_lines(list(told))
+    if difference.blocks:
+        yield "Mapping"
+    ordered = sorted(difference.blocks, key=_ends)  # stable: versions stay in their order
+    for (schema, entity), blocks in groupby(ordered, key=_ends):
+        yield f"  {schema} → {entity}"
+        for alike in _folded(blocks):
+            yield from _block_lines(alike)
+
+
+def difference_summary(difference: Difference) -> str:
+    """Say in one sentence how much differs."""
+    if difference.is_empty:
+        return "Nothing differs."
+    came, went = difference.added, difference.removed
+    parts = [f"{_count(came, 'element')} added"] if came else []
+    parts += [f"{_count(went, 'element')} removed"] if went else []
+    parts += [f"{_count(len(difference.blocks), 'block')} changed"] if difference.blocks else []
+    trees = len(difference.trees)
+    parts += [f"{_count(trees, 'change')} of schemas and entities"] if trees else []
+    return f"{', '.join(parts)}."
+
+
+def _block_json(block: BlockDifference) -> dict[str, Any]:
+    return {
+        "block": {
+            "schema": block.schema,
+            "version": block.version,
+            "entity": block.entity,
+            "entity_version": block.entity_version,
+        },
+        "verdict": block.verdict.value,
+        "added": [{"from": source, "to": target} for source, target in block.added],
+        "removed": [{"from": source, "to": target} for source, target in block.removed],
+        "kept": block.kept,
+        "status": {"before": _status(block.status_before), "after": _status(block.status_after)},
+        "moved_from": block.moved_from or None,
+    }
+
+
+def _tree_json(told: TreeDifference) -> dict[str, Any]:
+    return {
+        "tree": told.side.value,
+        "name": told.name,
+        "version": told.version or None,
+        "kind": told.kind.value,
+        "path": told.path or None,
+        "before": told.before or None,
+        "after": told.after or None,
+    }
+
+
+def _status(status: Status | None) -> str | None:
+    return status.value if status else None
+
+
+def _tree_lines(told: list[TreeDifference]) -> Iterator[str]:
+    for version, of_version in groupby(told, key=lambda each: each.version):
+        listed = list(of_version)
+        whole = [each for each in listed if not each.path and each.kind in {TreeKind.ADDED, TreeKind.REMOVED}]
+        inner = [each for each in listed if each not in whole]
+        for each in whole:
+            yield f"    {_sign(each)} {each.words()}"
+        if version and not whole:
+            yield f"    ~ version {version}"
+        indent = "      " if version else "    "
+        for each in inner:
+            yield f"{indent}{_sign(each)} {each.words()}"
+
+
+def _sign(told: TreeDifference) -> str:
+    return "+" if told.is_gain else "-" if told.is_loss else "~"
+
+
+def _ends(block: BlockDifference) -> tuple[str, str]:
+    return block.schema, block.entity
+
+
+def _folded(blocks: Iterable[BlockDifference]) -> Iterator[list[BlockDifference]]:
+    """Put blocks of versions that follow each other together where the same differs in all of them."""
+    alike: list[BlockDifference] = []
+    for block in blocks:
+        if alike and _told(alike[0]) != _told(block):
+            yield alike
+            alike = []
+        alike.append(block)
+    if alike:
+        yield alike
+
+
+def _told(block: BlockDifference) -> tuple[object, ...]:
+    return _sign_of(block), tuple(_facts(block)), _pairs(block), block.entity_version
+
+
+def _pairs(block: BlockDifference) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    return (block.gained, block.lost) if block.previous else (block.added, block.removed)
+
+
+def _sign_of(block: BlockDifference) -> str:
+    return "+" if block.before is None else "-" if block.after is None else "~"
+
+
+def _block_lines(alike: list[BlockDifference]) -> Iterator[str]:
+    first, last = alike[0], alike[-1]
+    facts = ", ".join(_facts(first))
+    versions = f"version {first.version}" if first is last else f"versions {first.version} to {last.version}"
+    each = " in each" if facts and first is not last else ""
+    yield f"    {_sign_of(first)} {versions} → version {first.entity_version}{': ' if facts else ''}{facts}{each}"
+    added, removed = _pairs(first)
+    for source, target in removed:
+        yield f"      - {source} → {target}"
+    for source, target in added:
+        yield f"      + {source} → {target}"
+
+
+def _facts(block: BlockDifference) -> Iterator[str]:
+    """Tell what is to be known of a block beside its elements."""
+    if block.moved_from:
+        yield f"in place of version {block.moved_from}"
+    if block.previous:
+        yield _against_previous(block)
+    elif block.before is None:
+        yield f"new, {_count(len(block.added), 'element')}"
+    elif block.after is None:
+        yield f"gone, {_count(len(block.removed), 'element')}"
+    elif block.kept and (block.added or block.removed):
+        yield f"{_count(block.kept, 'element')} kept"
+    was, is_ = block.status_before, block.status_after
+    if is_ is not was and is_ is not None and (was is not None or is_ is not Status.CONFIRMED):
+        yield f"{is_.value} (was {was.value})" if was else is_.value
+    if block.waiting_after != block.waiting_before:
+        yield f"{_count(block.waiting_after, 'decision')} open (was {block.waiting_before})"
+
+
+def _against_previous(block: BlockDifference) -> str:
+    count = _count(len(block.added), "element")
+    if not (block.gained or block.lost):
+        return f"the same as the version before, {count}"
+    words = "other" if block.gained and block.lost else "more" if block.gained else "less"
+    return f"{words} than version {block.previous} has, {count}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

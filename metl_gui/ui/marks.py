@@ -21,6 +21,7 @@ class MarkShape(StrEnum):
     HOLLOW = "unmapped"
     RETIRED = "retired"
     SUGGESTED = "suggested"
+    ADDED = "added since another state"
 
 
 def paint_mark(painter: QPainter, box: QRectF, shape: MarkShape, theme: Theme) -> None:
@@ -38,6 +39,8 @@ def paint_mark(painter: QPainter, box: QRectF, shape: MarkShape, theme: Theme) -
         _half(painter, box, radius, theme.accent)
     elif shape is MarkShape.NEW:
         _notched(painter, box, theme.accent)
+    elif shape is MarkShape.ADDED:
+        _added(painter, box, radius, theme)
     else:
         _hollow(painter, box, radius, shape, theme)
     painter.restore()
@@ -59,6 +62,16 @@ def _outlined(painter: QPainter, box: QRectF, radius: float, theme: Theme) -> No
     painter.setPen(QPen(colour, 1.2))
     painter.setBrush(theme.reviewmark)
     painter.drawRoundedRect(box.adjusted(0.6, 0.6, -0.6, -0.6), radius, radius)
+
+
+def _added(painter: QPainter, box: QRectF, radius: float, theme: Theme) -> None:
+    """Draw a plus over a filled square."""
+    painter.setBrush(theme.good)
+    painter.drawRoundedRect(box, radius, radius)
+    painter.setPen(QPen(theme.panel, max(1.4, box.width() * 0.14), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    inner, centre = box.adjusted(*(box.width() * part for part in (0.25, 0.25, -0.25, -0.25))), box.center()
+    painter.drawLine(QPointF(inner.left(), centre.y()), QPointF(inner.right(), centre.y()))
+    painter.drawLine(QPointF(centre.x(), inner.top()), QPointF(centre.x(), inner.bottom()))
 
 
 def _half(painter: QPainter, box: QRectF, radius: float, colour: QColor) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.nodes import Side
-from metl_gui.ui.matrix.headers import top_px
 from metl_gui.ui.matrix.ghost_lines import GhostLine, LostHere
+from metl_gui.ui.matrix.headers import top_px
 from metl_gui.ui.matrix.lost_words import loss_tip
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.window import Window
@@ -27,7 +27,7 @@ def a_ghost(window: Window) -> tuple[GhostLine, LostHere]:
     return line, line.losses[0]
 
 
-def at_ghost(window: Window, line: GhostLine, lost: LostHere) -> QPoint:
+def at_ghost(window: Window, lost: LostHere) -> QPoint:
     """Zoom to cells at a lost element and return where it lies."""
     matrix, (key, loss) = window.map.matrix, lost
     content = matrix.content
@@ -48,8 +48,8 @@ def neighbours(window: Window, line: GhostLine) -> tuple[int, int]:
 
 
 def test_a_click_on_a_lost_element_asks_for_its_card_and_selects_and_maps_nothing(window: Window) -> None:
-    line, lost = a_ghost(window)
-    at = at_ghost(window, line, lost)
+    _, lost = a_ghost(window)
+    at = at_ghost(window, lost)
     asked: list[LostHere] = []
     window.map.matrix.loss_picked.connect(asked.append)
     document, selected = window.project.value, window.selection.current
@@ -62,7 +62,7 @@ def test_a_click_on_a_lost_element_asks_for_its_card_and_selects_and_maps_nothin
 
 def test_a_click_on_the_name_of_a_ghost_asks_for_its_card(window: Window) -> None:
     line, lost = a_ghost(window)
-    at = at_ghost(window, line, lost)
+    at = at_ghost(window, lost)
     asked: list[LostHere] = []
     window.map.matrix.loss_picked.connect(asked.append)
     name = QPoint(at.x(), round(top_px()) - 12)
@@ -78,7 +78,7 @@ def test_a_click_on_the_name_of_a_ghost_asks_for_its_card(window: Window) -> Non
 def test_a_run_over_a_ghost_maps_the_columns_beside_it_only(window: Window) -> None:
     line, lost = a_ghost(window)
     key = lost[0]
-    at = at_ghost(window, line, lost)
+    at = at_ghost(window, lost)
     before = elements(window, key)
     drag(window.map.matrix, at, at + QPoint(2, 2), keys=CONTROL)
     assert elements(window, key) == before  # a run begins at a cell
@@ -109,8 +109,8 @@ def test_arrow_keys_pass_a_ghost_and_tell_a_screen_reader_of_it(window: Window) 
 
 
 def test_nothing_can_be_dropped_on_a_ghost(window: Window) -> None:
-    line, lost = a_ghost(window)
-    at = QPointF(at_ghost(window, line, lost)) - window.map.matrix.panes.plane.pos()
+    _, lost = a_ghost(window)
+    at = QPointF(at_ghost(window, lost)) - window.map.matrix.panes.plane.pos()
     hits = window.map.matrix.hits
     assert hits is not None
     assert hits.node_at(Side.EXTRACTION, at.x()) is None

@@ -17,6 +17,7 @@ from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.pixels import PixelLine
+from metl_gui.ui.theme import Theme
 
 Ints = npt.NDArray[np.int64]
 
@@ -95,7 +96,7 @@ def paint_changes(
     ):
         left, top = int(columns.begin[x]) / look.ratio, int(rows.begin[y]) / look.ratio
         box = QRectF(left, top, int(columns.end[x]) / look.ratio - left, int(rows.end[y]) / look.ratio - top)
-        _paint_change(painter, letters, box, (added, gone), look)
+        paint_change(painter, letters, box, (added, gone), look.theme)
         signs |= ({Sign.ADDED} if added else set()) | ({Sign.GONE} if gone else set())
     return frozenset(signs)
 
@@ -130,9 +131,10 @@ def _summed(
     return Changes(tiles[0], tiles[1], added, gone)
 
 
-def _paint_change(painter: QPainter, letters: Lettering, box: QRectF, change: tuple[int, int], look: Look) -> None:
+def paint_change(painter: QPainter, letters: Lettering, box: QRectF, change: tuple[int, int], theme: Theme) -> None:
+    """Write at the foot of a tile how many elements came and went; without room for words draw bars."""
     added, gone = change
-    theme, fonts = look.theme, letters.plain
+    fonts = letters.plain
     words = f"+{added}" if added else "", f"-{gone}" if gone else ""
     has_words = box.height() >= 3.4 * fonts.height and all(fonts.width(each) + 6 <= box.width() / 2 for each in words)
     if has_words:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
@@ -20,6 +21,10 @@ from metl_gui.ui.theme import Theme
 
 _HEIGHT_PX = 26
 _SIGN_PX = 12.0
+NO_WORDS: Mapping[Sign, str] = {}
+
+
+_Paint: TypeAlias = Callable[[QPainter, QRectF, Theme], None]
 
 
 def legend_px() -> float:
@@ -35,35 +40,55 @@ def paint_legend(
     chosen: Tinting = tinting.NO_TINTING,
     people: tuple[str, ...] = ("",),
     *,
+    words: Mapping[Sign, str] = NO_WORDS,
     is_vector: bool = False,
-) -> None:
-    """Paint the entries from left to right, as many as fit."""
+) -> list[tuple[QRectF, Sign]]:
+    """Paint the entries from left to right, as many as fit.
+
+    Args:
+        painter, size, theme: where and how.
+        signs: what is on the screen.
+        chosen, people: the overlay and whom it names.
+        words: what is said of some signs in place of their own words.
+        is_vector: write words as words, for files that keep them.
+
+    Returns:
+        Where the entry of every sign stands.
+    """
     letters = Lettering(painter, painter.device().devicePixelRatioF(), is_vector=is_vector)
+    placed: list[tuple[QRectF, Sign]] = []
     x = size.left() + 6.0
-    for words, paint in _entries(signs, chosen, theme, people):
-        width = 20 + letters.plain.width(words) + 16
+    for entry in _entries(signs, chosen, theme, people):
+        said = words.get(entry.sign, entry.words) if entry.sign is not None else entry.words
+        width = 20 + letters.plain.width(said) + 16
         if x + width > size.right():
-            return
+            break
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint(painter, QRectF(x, size.center().y() - _SIGN_PX / 2, _SIGN_PX, _SIGN_PX), theme)
-        letters.write(words, QRectF(x + 18, size.top(), width, size.height()), theme.dim, Stand.LEFT)
+        entry.paint(painter, QRectF(x, size.center().y() - _SIGN_PX / 2, _SIGN_PX, _SIGN_PX), theme)
+        letters.write(said, QRectF(x + 18, size.top(), width, size.height()), theme.dim, Stand.LEFT)
+        if entry.sign is not None:
+            placed.append((QRectF(x - 4, size.top(), width - 8, size.height()), entry.sign))
         x += width
+    return placed
 
 
-_Paint = Callable[[QPainter, QRectF, Theme], None]
+class _Entry(NamedTuple):
+    """A sign or a step of the overlay's scale, with its words."""
+
+    words: str
+    paint: _Paint
+    sign: Sign | None = None
 
 
-def _entries(
-    signs: frozenset[Sign], chosen: Tinting, theme: Theme, people: tuple[str, ...]
-) -> Iterator[tuple[str, _Paint]]:
+def _entries(signs: frozenset[Sign], chosen: Tinting, theme: Theme, people: tuple[str, ...]) -> Iterator[_Entry]:
     if chosen.overlay is not Overlay.NONE:
         for step in tinting.scale_of(chosen, theme, people):
             is_told = not step.short or step.short in step.words
-            yield (step.words if is_told else f"{step.words} ({step.short})"), _swatch(step)
+            yield _Entry(step.words if is_told else f"{step.words} ({step.short})", _swatch(step))
     said = {Sign.REVIEW} if chosen.overlay is Overlay.STATUS else set()
     for sign in Sign:
         if sign in signs - said:
-            yield sign.value, _PAINTS[sign]
+            yield _Entry(sign.value, _PAINTS[sign], sign)
 
 
 def _swatch(step: tinting.Step) -> _Paint:
@@ -138,6 +163,8 @@ _PAINTS: dict[Sign, _Paint] = {
     Sign.DENSITY: _paint_density,
     Sign.ADDED: _paint_added,
     Sign.GONE: _paint_gone,
+    Sign.CAME: _mark(MarkShape.ADDED),
+    Sign.WENT: _mark(MarkShape.LOST),
     Sign.TINY: _paint_tiny,
     Sign.HIDDEN: _paint_hidden,
 }

@@ -29,6 +29,8 @@ class Sign(StrEnum):
     DENSITY = "density of elements"
     ADDED = "added in this version"
     GONE = "lost in this version"
+    CAME = "added since"
+    WENT = "removed since"
     TINY = "holds elements, too small to draw"
     HIDDEN = "hidden, nothing is deleted"
 
@@ -45,6 +47,7 @@ class Look:
         theme: the colours.
         tinting: what tiles and blocks are tinted by.
         is_vector: paint shapes and words, for files that keep them.
+        is_comparing: two states are compared, so that what changed from version to version is not told too.
         pixels: the memory that the painter paints into, for what is written there at once; ``None`` where it is not at
             hand. What stands in it is older than anything painted.
     """
@@ -56,6 +59,7 @@ class Look:
     theme: Theme
     tinting: Tinting = NO_TINTING
     is_vector: bool = False
+    is_comparing: bool = False
     pixels: Colours | None = None
 
     @property

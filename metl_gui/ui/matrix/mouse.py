@@ -32,7 +32,7 @@ class Hand:
         self._press: Press | None = None
         self._button = Qt.MouseButton.NoButton
         self._drags_map = False
-        self._is_on_ghost = False
+        self._points = False
         self.space = SpaceKey()
 
     @property
@@ -148,7 +148,8 @@ class Hand:
             is_there = view.panes.plane.box().contains(at) and not view.panes.is_on_map(at)
             if is_there and column is not None and row is not None:
                 pointer = Pointer(column, row)
-            self._show_hand(view.loss_at(inside) is not None and not view.panes.is_on_map(at))
+            is_ghost = view.loss_at(inside) is not None and not view.panes.is_on_map(at)
+            self._show_hand(is_ghost or view.panes.sign_at(at) is not None)
         if pointer == view.pointer:
             return
         view.sight.pointer = pointer
@@ -156,11 +157,11 @@ class Hand:
         view.pointed.emit(view.selected_at(inside) if pointer.column is not None else None)
         view.panes.repaint_marks()
 
-    def _show_hand(self, is_on_ghost: bool) -> None:
+    def _show_hand(self, opens: bool) -> None:
         """Point at what a click opens."""
-        if is_on_ghost != self._is_on_ghost:
-            self._is_on_ghost = is_on_ghost
-            if is_on_ghost:
+        if opens != self._points:
+            self._points = opens
+            if opens:
                 self._view.setCursor(Qt.CursorShape.PointingHandCursor)
             else:
                 self._view.unsetCursor()
@@ -187,6 +188,10 @@ class Hand:
 
     def _click(self, click: Click) -> None:
         view = self._view
+        sign = view.panes.sign_at(QPointF(click.x, click.y))
+        if sign is not None:
+            view.go_to_next(sign)
+            return
         at = QPointF(click.x, click.y) - view.panes.plane.pos()
         lost = view.loss_at(at)
         if lost is not None:

@@ -69,7 +69,7 @@ def paint_tiles(painter: QPainter, look: Look, levels: tuple[Level, Level]) -> f
     _paint_waiting(painter, laid, look.theme)
     _paint_flagged(painter, laid, look.theme)
     signs = _signs(look, laid)
-    if levels[0] is Level.VERSION and levels[1] <= Level.SCHEMA:
+    if levels[0] is Level.VERSION and levels[1] <= Level.SCHEMA and not look.is_comparing:
         signs |= paint_changes(painter, look, levels, (columns, rows))
     return signs
 

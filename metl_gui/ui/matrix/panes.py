@@ -19,17 +19,21 @@ from metl_gui.ui.matrix.headers import Strip, left_px, paint_left, paint_top, to
 from metl_gui.ui.matrix.hits import position_of
 from metl_gui.ui.matrix.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.look import Sign
+from metl_gui.ui.matrix.marks_of_difference import ElementMark, PlacedMarks, difference_words, placed_marks
+from metl_gui.ui.matrix.next_things import LEADING
 from metl_gui.ui.matrix.overlay import Pointer, paint_overlay
 from metl_gui.ui.matrix.overview import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.overview import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.overview import Overview
 from metl_gui.ui.matrix.paint_comments import Commented, paint_comments
+from metl_gui.ui.matrix.paint_difference import paint_difference
 from metl_gui.ui.matrix.paint_ghosts import are_drawn, paint_ghosts
 from metl_gui.ui.matrix.paint_trial import paint_chosen, paint_trial
 from metl_gui.ui.matrix.pane import Pane, fill_around
 from metl_gui.ui.matrix.tiles import TileCache
 from metl_gui.ui.matrix.tinting import Tinting
 from metl_gui.ui.matrix.trial import Trial
+from metl_gui.ui.matrix.veil import Focus, paint_veil
 from metl_gui.ui.selection import Selected
 
 
@@ -45,6 +49,9 @@ class Sight:
     ghosts: tuple[Ghost, ...] = ()
     commented: tuple[Commented, ...] = ()
     trial: Trial | None = None
+    difference: tuple[ElementMark, ...] | None = None
+    focus: Focus | None = None
+    _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
     _known_box: tuple[object, object, object, Box | None] = (None, None, None, None)
 
     @property
@@ -56,6 +63,16 @@ class Sight:
             box = box_shown(content, whole, cells) if content is not None and cells is not None else None
             self._known_box = known = content, whole, cells, box
         return known[3]
+
+    @property
+    def marks(self) -> PlacedMarks | None:
+        """What differs, where it lies; looked for once, while neither the difference nor the plane changes."""
+        content, difference = self.content, self.difference
+        known = self._known_marks
+        if known[0] is not content or known[1] is not difference:
+            placed = placed_marks(content, difference) if content is not None and difference is not None else None
+            self._known_marks = known = content, difference, placed
+        return known[2]
 
     @property
     def snapped(self) -> Camera:
@@ -79,6 +96,7 @@ class Panes:
         self.sight = sight
         self.tiles = TileCache()
         self.overview = Overview()
+        self.legend_entries: list[tuple[QRectF, Sign]] = []
         self.plane = Pane(self._paint_plane, 0)
         self.overlay = Pane(self._paint_overlay, 1)
         self.top = Pane(self._paint_top, 2)
@@ -137,6 +155,12 @@ class Panes:
         for pane in (self.overlay, self.top, self.left):
             pane.update()
 
+    def sign_at(self, at: QPointF) -> Sign | None:
+        """Return the sign whose entry in the legend lies at a point of the widget and leads somewhere."""
+        inside = at - self.legend.pos()
+        found = next((sign for box, sign in self.legend_entries if box.contains(inside)), None)
+        return found if found in LEADING else None
+
     def is_on_map(self, at: QPointF) -> bool:
         """Whether a point of the widget lies on the map."""
         return self.map.isVisible() and self.map.box().contains(at)
@@ -156,6 +180,10 @@ class Panes:
         sight = self.sight
         if sight.content is not None:
             marked = (sight.pointer, sight.selected)
+            if sight.focus is not None:
+                paint_veil(painter, sight.content, sight.snapped, sight.focus, size, themes.current())
+            if sight.marks is not None:
+                paint_difference(painter, sight.content, sight.snapped, sight.marks, size, themes.current())
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
             paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
             paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())
@@ -188,7 +216,10 @@ class Panes:
         people = content.people if content is not None else ("",)
         has_rings = content is not None and self.sight.ghosts and are_drawn(content, self.sight.snapped)
         signs = self.tiles.signs | ({Sign.SUGGESTED} if has_rings else set())
-        paint_legend(painter, size, themes.current(), signs, self.tiles.tinting, people)
+        words = difference_words(self.sight.marks) if self.sight.marks is not None else {}
+        self.legend_entries = paint_legend(
+            painter, size, themes.current(), signs | words.keys(), self.tiles.tinting, people, words=words
+        )
 
     def _paint_corner(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content

@@ -25,7 +25,7 @@ from metl_gui.ui.matrix.pixels import Colours
 from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
 from metl_gui.ui.theme import Theme
 
-_Key: TypeAlias = tuple[Camera, tuple[float, float], float, Theme, Tinting, float]
+_Key: TypeAlias = tuple[Camera, tuple[float, float], float, Theme, Tinting, bool, float]
 
 
 class TileCache:
@@ -37,6 +37,7 @@ class TileCache:
         self._pixels: Colours = np.empty((0, 0), np.uint32)
         self._key: _Key | None = None
         self.tinting = NO_TINTING
+        self.is_comparing = False
         self.signs: frozenset[Sign] = frozenset()
         self.painted = 0
 
@@ -50,12 +51,14 @@ class TileCache:
         """Draw a viewport of pixels at a device pixel ratio."""
         if self._content is None:
             return
-        key = camera, size, ratio, theme, self.tinting, themes.scale()
+        key = camera, size, ratio, theme, self.tinting, self.is_comparing, themes.scale()
         if key != self._key or self._picture is None:
             self._key = None
             self._picture, pixels = self._blank(size, ratio)
             inner = QPainter(self._picture)
-            look = Look(self._content, camera, size, ratio, theme, self.tinting, pixels=pixels)
+            look = Look(
+                self._content, camera, size, ratio, theme, self.tinting, is_comparing=self.is_comparing, pixels=pixels
+            )
             try:
                 self.signs = paint_plane(inner, look)
             finally:

@@ -19,15 +19,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from metl_gui.ui.matrix.camera import looking_at
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.dropping import Drops
 from metl_gui.ui.matrix.ghosts import Ghost
 from metl_gui.ui.matrix.keyboard import Keyboard
+from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.lost_words import loss_tip
+from metl_gui.ui.matrix.marks_of_difference import ElementMark
 from metl_gui.ui.matrix.mouse import Hand
+from metl_gui.ui.matrix.next_things import next_thing
 from metl_gui.ui.matrix.paint_comments import Commented
 from metl_gui.ui.matrix.plane_view import PlaneView
 from metl_gui.ui.matrix.trial import Trial
+from metl_gui.ui.matrix.veil import Focus
 from metl_gui.ui.selection import CellRange, Selected
 
 
@@ -104,7 +109,28 @@ class MatrixView(PlaneView):
             self.sight.trial = trial
             self.panes.repaint_marks()
 
+    def show_difference(self, marks: tuple[ElementMark, ...] | None) -> None:
+        """Mark what differs from another state, on every level and in the legend; ``None`` to compare no longer."""
+        self.sight.difference = marks
+        self.tiles.is_comparing = marks is not None
+        self.panes.repaint()
+
+    def show_focus(self, focus: Focus | None) -> None:
+        """Dim everything but a block, ``None`` for nothing."""
+        if focus != self.sight.focus:
+            self.sight.focus = focus
+            self.panes.repaint_marks()
+
     # what gestures do
+
+    def go_to_next(self, sign: Sign) -> None:
+        """Choose the next thing on the plane that has a sign, and look at it."""
+        found = next_thing(self.sight, sign)
+        box = self.hits.box(found) if found is not None and self.hits is not None else None
+        if found is not None and box is not None:
+            self.picked.emit(found)
+            self.jump(looking_at(self.frame, box))
+            self.announce(found)
 
     def stretch_to(self, far: Selected) -> None:
         """Choose the rectangle of cells from the current cell to another one."""
@@ -208,6 +234,7 @@ class MatrixView(PlaneView):
         lost = self.loss_at(inside) if not is_on_map else None
         selected = self.selected_at(inside) if not is_on_map and lost is None else None
         words = self.tip(selected) if selected is not None else loss_tip(lost)
+        words = words or ("Go to the next one" if self.panes.sign_at(at) is not None else "")
         if words:
             QToolTip.showText(on_screen, words, self)
         else:

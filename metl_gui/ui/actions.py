@@ -44,6 +44,7 @@ from metl_gui.ui.conditions import (
     can_undo,
     has_project,
     is_running,
+    may_write,
     something_waits,
     version_selected,
 )
@@ -142,7 +143,7 @@ TABLE = (
     ActionRow("open", "File", "Open project…", "Ctrl+O", lambda w: w.commands.ask_and_open(), always),
     ActionRow("sample", "File", "Open the sample project", "", lambda w: w.commands.open_sample(), always),
     ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.reception.paste(), always),
-    ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), can_edit),
+    ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), may_write),
     ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export(), begins_section=True),
     ActionRow("export_picture", "File", "Export a picture of the matrix…", does=export_picture),
     ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project(), begins_section=True),

@@ -18,6 +18,7 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
+from metl_gui.ui.document import looks_back_error
 from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Job, Outcome, Task
 from metl_gui.ui.keys.dialog import KeysDialog
@@ -156,6 +157,9 @@ class Commands(QObject):
     def _write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
         """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
         workbench = self._project.workbench
+        if self._project.looks_back is not None:
+            self._project.refused.emit(looks_back_error(self._project.looks_back))
+            return
 
         def end(outcome: Outcome[T]) -> None:
             if self._project.workbench is workbench:
@@ -230,18 +234,20 @@ class Commands(QObject):
             self._project.do(Several(f"Confirm all {len(items)} blocks that are smaller", edits))
 
     def name_state(self) -> None:
-        """Give the current state a name."""
-        workbench = self._project.workbench
+        """Give the state that is meant in the history, or else the one that is shown, a name."""
+        workbench, meant = self._project.workbench, self._window.history.meant
         if workbench is None:
             return
-        words = f"Name of state {self._project.value.state:,}, as the history shows it"
+        state = self._project.value.state if meant is None else meant
+        words = f"Name of state {state:,}, as the history shows it"
         name, is_given = QInputDialog.getText(self._window, "Name this state", words)
         if not is_given or not name.strip():
             return
         try:
-            workbench.name_state(self._project.value.state, name.strip())
+            workbench.name_state(state, name.strip())
         except UserError as error:
             asking.tell(error, self._window)
+        self._window.history.refresh()
 
     def show_palette(self) -> None:
         """Ask what to do among everything that makes sense now, and do it."""

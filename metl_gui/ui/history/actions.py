@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, has_project, looks_back
+from metl_gui.ui.conditions import all_of, has_project, looks_back, may_write
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -48,6 +48,15 @@ ROWS = (
         all_of(has_project, _one_meant),
     ),
     ActionRow("compare_with_live", "View", "Compare with what is live", "", lambda w: w.history.compare_with_live()),
+    ActionRow(
+        "publish",
+        "Run",
+        "Publish this state…",
+        "Ctrl+Shift+U",
+        lambda w: w.history.ask_and_publish(),
+        may_write,
+        begins_section=True,
+    ),
     ActionRow("hint_states", "View", "Look at a state; choose two to compare them", "Click, Enter; Ctrl+click"),
     ActionRow("hint_marks", "View", "On the time slider: from mark to mark", "Ctrl+Left, Ctrl+Right"),
 )

@@ -125,7 +125,7 @@ def _block_rows(block: BlockDifference, before: Document, after: Document) -> It
         words = f"{number_of(carried, 'element')} carried over from version {block.previous}"
         yield DifferenceRow(CAME, words, where, key)
         added = set(block.gained)
-        yield from (DifferenceRow(WENT, f"{a} → {b} was lost on the way", where, key) for a, b in block.lost)
+        yield from (DifferenceRow(WENT, f"lost: {a} → {b}", where, key) for a, b in block.lost)
     else:
         added = set(block.added)
     for sign, pairs, elements, at, holder in (
@@ -144,8 +144,15 @@ def _block_rows(block: BlockDifference, before: Document, after: Document) -> It
         now = block.status_after.value if block.status_after is not None else "gone"
         yield DifferenceRow(OTHER, f"{block.status_before.value}, now {now}", where, key)
     elif block.waiting_before != block.waiting_after:
-        words = f"{block.waiting_before} lost elements waited for an answer, now {block.waiting_after}"
-        yield DifferenceRow(OTHER, words, where, key)
+        yield DifferenceRow(OTHER, _waiting_words(block), where, key)
+
+
+def _waiting_words(block: BlockDifference) -> str:
+    if block.waiting_after > block.waiting_before:
+        verb = "waits" if block.waiting_after == 1 else "wait"
+        return f"{number_of(block.waiting_after, 'lost element')} {verb} for an answer"
+    left = f", {block.waiting_after} still open" if block.waiting_after else ""
+    return f"{number_of(block.waiting_before - block.waiting_after, 'lost element')} answered{left}"
 
 
 def _cells(document: Document, key: BlockKey | None, elements: tuple[Element, ...]) -> dict[tuple[str, str], Element]:

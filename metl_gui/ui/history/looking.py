@@ -81,6 +81,13 @@ class Looking(QObject):
         if self._project.looks_back is not None:
             self._show(None)
 
+    def look_again(self) -> None:
+        """Read again what is told of the state that is shown: it may have a name now."""
+        workbench, state = self._project.workbench, self._project.looks_back
+        if workbench is not None and state is not None:
+            self.told = find_state(workbench, state)
+            self.shown.emit()
+
     def forget(self) -> None:
         """Wish for nothing any more; what is shown stays."""
         job, self._job, self._asked, self._wanted = self._job, None, None, None

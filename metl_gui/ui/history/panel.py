@@ -123,13 +123,14 @@ class HistoryPanel(Surface):
     def _opened(self, _workbench: object) -> None:
         self.box.clear()
         self.difference.say("", _NOTHING)
-        self._read_soon()
+        self.read_soon()
 
     def _changed(self, _changed: object) -> None:
         if self._project.looks_back is None:
-            self._read_soon()
+            self.read_soon()
 
-    def _read_soon(self) -> None:
+    def read_soon(self) -> None:
+        """Read the states again when nothing has changed for a moment; at once when they are next seen."""
         self._is_stale = True
         if self.isVisible():
             self._filtering.start()
@@ -242,7 +243,7 @@ class HistoryPanel(Surface):
         self.view.customContextMenuRequested.connect(self._ask_menu)
         self.model.read.connect(self._read)
         self._looking.shown.connect(self._shown)
-        self._live.changed.connect(self._read_soon)
+        self._live.changed.connect(self.read_soon)
         self._project.opened.connect(self._opened)
         self._project.changed.connect(self._changed)
         copying = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.view, self.copy)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from metl_gui.errors import MetlError
+from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.history.banner import PastBanner
@@ -15,8 +16,12 @@ from metl_gui.ui.history.difference_rows import DifferenceRow, selected_of
 from metl_gui.ui.history.live import Live
 from metl_gui.ui.history.looking import Looking
 from metl_gui.ui.history.panel import HistoryPanel
+from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.history.time_strip import TimeStrip
-from metl_gui.workbench.timeline import PastState
+from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.naming import number_of
+from metl_gui.workbench.publishing import Published, publish
+from metl_gui.workbench.timeline import PastState, find_state
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -75,6 +80,13 @@ class HistoryRoom(QObject):
         if is_shown:
             self.strip.take_focus()
 
+    def refresh(self) -> None:
+        """Read again what is known of states beside the edits: names, what is published, runs."""
+        self.live.look()
+        self.panel.read_soon()
+        self.strip.read_soon()
+        self.looking.look_again()
+
     # what is done
 
     def step(self, by: int) -> None:
@@ -101,6 +113,35 @@ class HistoryRoom(QObject):
             self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
         else:
             self.panel.compare(meant, live, f"From {words} to what is live, state {live:,}")
+
+    def ask_and_publish(self) -> None:
+        """Show what publishing the state means, and ask once."""
+        window = self._window
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+        state = self.meant or self.looking.newest
+        past = find_state(workbench, state)
+        name = past.name if past is not None else ""
+        dialog = PublishDialog(workbench, state, name, self.live.state, window.jobs, window)
+        dialog.wanted.connect(self._publish)
+        dialog.open()
+
+    def _publish(self, wanted: tuple[int, str]) -> None:
+        window = self._window
+        workbench, (state, name) = window.project.workbench, wanted
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[Published]) -> None:
+            if outcome.error is not None:
+                asking.tell(outcome.error, window)
+            if window.project.workbench is workbench:
+                self.refresh()
+                if outcome.value is not None:
+                    window.notify(_published_words(outcome.value))
+
+        window.jobs.start(f"Publishing state {state:,}", lambda _watch: publish(workbench, state, name), done)
 
     @property
     def meant(self) -> int | None:
@@ -137,6 +178,14 @@ class HistoryRoom(QObject):
 
     def _refuse(self, error: MetlError) -> None:
         self._window.notify(str(error), is_good=False)
+
+
+def _published_words(published: Published) -> str:
+    name = f", {published.name}," if published.name else ""
+    if not published.is_new:
+        return f"State {published.state:,}{name} is live already."
+    held = f" {number_of(published.held, 'block')} held back until reviewed." if published.held else ""
+    return f"State {published.state:,}{name} is live now: production runs and exports use it.{held}"
 
 
 def _front(dock: Dock, panel: QWidget) -> None:

@@ -62,7 +62,7 @@ class TimeStrip(QFrame):
         self.newer.clicked.connect(self._step_on)
         self.slider.wanted.connect(looking.look_at)
         looking.shown.connect(self._show)
-        live.changed.connect(self._read_soon)
+        live.changed.connect(self.read_soon)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         self.hide()
@@ -102,21 +102,21 @@ class TimeStrip(QFrame):
         self._show()
 
     def _opened(self, _workbench: object) -> None:
-        self._is_read = False
         self._take(Timeline())
-        self._read_soon()
+        self.read_soon()
 
     def _changed(self, _changed: object) -> None:
         if self._project.looks_back is None and self._newest_known != self._looking.newest:
-            self._is_read = False
-            self._read_soon()
+            self.read_soon()
 
     @property
     def _newest_known(self) -> int:
         states = self.slider.line.states
         return states[-1] if states else 0
 
-    def _read_soon(self) -> None:
+    def read_soon(self) -> None:
+        """Read the states again when nothing has changed for a moment; at once when they are next seen."""
+        self._is_read = False
         if self.isVisible():
             self._timer.start()
 

@@ -54,6 +54,8 @@ class Reception(QObject):
         why_not = "" if workbench is not None else "Open or make a project first, then drop them again."
         if workbench is not None and not workbench.is_for_editing:
             why_not = "The project is open read only."
+        elif window.project.looks_back is not None:
+            why_not = "An earlier state is shown: go back to now first."
         aside = window.jobs.worker.call
 
         def task(watch: Watch) -> tuple[Recognized, tuple[Part, ...]]:

@@ -69,8 +69,7 @@ class Trials(QObject):
         if outcome.value is None:
             return
         self._reading, side, trial = outcome.value
-        workbench = self._window.project.workbench
-        why_not = "" if workbench is not None and workbench.is_for_editing else "The project is open read only."
+        why_not = "" if self._window.project.can_edit else "The project is open read only."
         sheet = TrialSheet(trial, side, why_not, self._window)
         sheet.add_wanted.connect(self._add, Qt.ConnectionType.QueuedConnection)
         sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -161,8 +161,7 @@ class ReviewPage(QMainWindow):
 
     @property
     def _can_decide(self) -> bool:
-        workbench = self._project.workbench
-        return workbench is not None and workbench.is_for_editing
+        return self._project.can_edit
 
     def _refresh(self, _what: object) -> None:
         for widget in (self.comment, self.later_button, self.confirm_button):

@@ -221,8 +221,7 @@ class SuggestionPanel(Surface):
 
     @property
     def _can_edit(self) -> bool:
-        workbench = self._project.workbench
-        return workbench is not None and workbench.is_for_editing
+        return self._project.can_edit
 
     # what people do
 

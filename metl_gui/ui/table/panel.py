@@ -120,7 +120,7 @@ class MappingPanel(Surface):
         edits = tuple(SetElements(key, zeros=tuple(elements)) for key, elements in blocks.items())
         words = number_of(len(rows), "element")
         edit = edits[0] if len(rows) == 1 else Several(f"Clear {words}", edits)
-        if len(edits) <= MOST_BLOCKS_AT_ONCE:
+        if len(edits) <= MOST_BLOCKS_AT_ONCE or not self._project.can_edit:
             if self._project.do(edit):
                 self.said.emit(f"{words} cleared")
             return

@@ -10,18 +10,28 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
+from metl_gui.store.change_packs import may_touch, pack_change, unpack_change
 
 WINDOW = "window"
 COMMAND = "command"
 DOORS = (WINDOW, COMMAND)
 
-_decoder = msgspec.json.Decoder(Change)
+_STEPS = "SELECT undo_group, states, title, original_states, who, when_ms, door, depth, is_cut FROM undo_steps"
+_CANDIDATES = (
+    " WHERE depth % 2 = ? AND state > ? AND NOT is_cut AND NOT is_taken_back"
+    " AND door IN (SELECT value FROM json_each(?)) ORDER BY state DESC LIMIT 1"
+)
+_EDITS = (
+    "SELECT edits.state, title, edits.who, edits.when_ms, door, undo_group, undoes, coalesce(name, ''),"
+    " EXISTS (SELECT 1 FROM publications WHERE publications.state = edits.state), edits.states, is_cut"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,8 @@ class LoggedEdit:
         undoes: the undo group that it takes back.
         name: the name a person gave the state, empty when none.
         is_published: whether production may use the state.
+        states: how many states it stands for, more than 1 where earlier ones were merged into it.
+        is_cut: its undo group cannot be taken back any more, because the log was compacted.
     """
 
     state: int
@@ -46,6 +58,8 @@ class LoggedEdit:
     undoes: int | None = None
     name: str = ""
     is_published: bool = False
+    states: int = 1
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,7 @@ class LoggedGroup:
         title: of the original edit, however often that was undone and redone since.
         who, when_ms, door: of its newest state.
         is_undo: taking it back is a redo.
+        is_cut: it cannot be taken back, because the log was compacted.
     """
 
     group: int
@@ -67,6 +82,7 @@ class LoggedGroup:
     when_ms: int
     door: str
     is_undo: bool
+    is_cut: bool = False
 
 
 def append(
@@ -80,13 +96,12 @@ def append(
     state = transition.after.state
     group = state if group is None else group
     depth, original = _origin(connection, undoes, group)
-    change = msgspec.json.encode(transition.change).decode()
     stamp = transition.stamp
-    row = state, transition.title, stamp.who, stamp.when_ms, door, group, undoes, depth, original, change
+    row = state, transition.title, stamp.who, stamp.when_ms, door, group, undoes, depth, original
     connection.execute(
-        "INSERT INTO edits (state, title, who, when_ms, door, undo_group, undoes, depth, original, change)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        row,
+        "INSERT INTO edits (state, title, who, when_ms, door, undo_group, undoes, depth, original, states, is_cut,"
+        " change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?)",
+        (*row, pack_change(transition.change)),
     )
     return group
 
@@ -106,35 +121,56 @@ def redo_candidate(connection: sqlite3.Connection, doors: Collection[str]) -> Lo
 
 def group_of(connection: sqlite3.Connection, state: int) -> LoggedGroup | None:
     """Return the undo group of a state."""
-    row = connection.execute(
-        "SELECT undo_group, states, title, original_states, who, when_ms, door, depth FROM undo_steps WHERE state = ?",
-        (state,),
-    ).fetchone()
+    row = connection.execute(f"{_STEPS} WHERE state = ?", (state,)).fetchone()
     return _group(row) if row else None
 
 
 def change_of_group(connection: sqlite3.Connection, group: int) -> Change:
     """Read what a group changed, all its edits as one change."""
     rows = connection.execute("SELECT change FROM edits WHERE undo_group = ? ORDER BY state", (group,))
-    return merged(_decoder.decode(text) for (text,) in rows)
+    return merged(unpack_change(pack) for (pack,) in rows)
 
 
-def change_since(connection: sqlite3.Connection, state: int) -> Change:
-    """Read everything that was changed after a state, as one change."""
-    rows = connection.execute("SELECT change FROM edits WHERE state > ? ORDER BY state", (state,))
-    return merged(_decoder.decode(text) for (text,) in rows)
+def change_between(connection: sqlite3.Connection, state: int, later: int) -> Change:
+    """Read everything that was changed after a state up to a later one, as one change; both must be there."""
+    rows = connection.execute("SELECT change FROM edits WHERE state > ? AND state <= ? ORDER BY state", (state, later))
+    return merged(unpack_change(pack) for (pack,) in rows)
+
+
+def has_state(connection: sqlite3.Connection, state: int) -> bool:
+    """Whether a state can be looked at: it is state 0, or the log still ends an entry with it."""
+    return state == 0 or connection.execute("SELECT 1 FROM edits WHERE state = ?", (state,)).fetchone() is not None
+
+
+def nearest(connection: sqlite3.Connection, state: int) -> tuple[int, int]:
+    """Return the nearest states below and above one that was merged into another."""
+    below, above = connection.execute(
+        "SELECT (SELECT max(state) FROM edits WHERE state < ?), (SELECT min(state) FROM edits WHERE state > ?)",
+        (state, state),
+    ).fetchone()
+    return below or 0, above or state
 
 
 def history(connection: sqlite3.Connection, limit: int | None, below: int | None) -> Iterator[LoggedEdit]:
     """Yield the history, newest first."""
     rows = connection.execute(
-        "SELECT state, title, edits.who, edits.when_ms, door, undo_group, undoes, coalesce(name, ''),"
-        " EXISTS (SELECT 1 FROM publications WHERE publications.state = edits.state)"
-        " FROM edits LEFT JOIN states USING (state) WHERE state < ? ORDER BY state DESC LIMIT ?",
+        f"{_EDITS} FROM edits LEFT JOIN states USING (state) WHERE edits.state < ? ORDER BY edits.state DESC LIMIT ?",
         (2**62 if below is None else below, -1 if limit is None else limit),
     )
-    for state, title, who, when_ms, door, group, undoes, name, is_published in rows:
-        yield LoggedEdit(state, title, who, when_ms, door, group, undoes, name, bool(is_published))
+    return (_logged(row) for row in rows)
+
+
+def touching(
+    connection: sqlite3.Connection, keys: tuple[BlockKey, ...], up_to: int
+) -> Iterator[tuple[LoggedEdit, Change]]:
+    """Yield the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
+    rows = connection.execute(
+        f"{_EDITS}, change FROM edits LEFT JOIN states USING (state) WHERE edits.state <= ? ORDER BY edits.state DESC",
+        (up_to,),
+    )
+    for *facts, pack in rows:
+        if may_touch(pack, keys):
+            yield _logged(tuple(facts)), unpack_change(pack)
 
 
 def last_writer(connection: sqlite3.Connection) -> str:
@@ -166,18 +202,21 @@ def _merged_parts(parts: Iterable[tuple[object, P]]) -> tuple[P, ...]:
 
 def _candidate(connection: sqlite3.Connection, doors: Collection[str], parity: int, above: int) -> LoggedGroup | None:
     row = connection.execute(
-        "SELECT undo_group, states, title, original_states, who, when_ms, door, depth FROM undo_steps"
-        " WHERE depth % 2 = ? AND state > ? AND NOT is_taken_back AND door IN (SELECT value FROM json_each(?))"
-        " ORDER BY state DESC LIMIT 1",
+        f"{_STEPS}{_CANDIDATES}",
         (parity, above, _json(doors)),
     ).fetchone()
     return _group(row) if row else None
 
 
-def _group(row: tuple[int, int, str, int, str, int, str, int]) -> LoggedGroup:
-    group, states, title, original_states, who, when_ms, door, depth = row
+def _logged(row: tuple[Any, ...]) -> LoggedEdit:
+    state, title, who, when_ms, door, group, undoes, name, is_published, states, is_cut = row
+    return LoggedEdit(state, title, who, when_ms, door, group, undoes, name, bool(is_published), states, bool(is_cut))
+
+
+def _group(row: tuple[int, int, str, int, str, int, str, int, int]) -> LoggedGroup:
+    group, states, title, original_states, who, when_ms, door, depth, is_cut = row
     title = title if original_states == 1 else f"{title} and {original_states - 1} more"
-    return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1)
+    return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut))
 
 
 def _origin(connection: sqlite3.Connection, undoes: int | None, group: int) -> tuple[int, int]:

@@ -12,9 +12,11 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document, Ids
-from metl_gui.core.draft import Change, Draft, Stamp, Transition
+from metl_gui.core.draft import Change, Stamp, Transition
 from metl_gui.core.nodes import Side
+from metl_gui.core.rewind import rewound
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
 from metl_gui.store import lease, log, runs, states
 from metl_gui.store.beside import Beside
@@ -148,12 +150,30 @@ class ProjectFile:
         """
         with self._reading() as connection:
             newest = _state(connection)
-            if state is not None and not 0 <= state <= newest:
-                raise ProjectError(
-                    f"There is no state {state} in {self.path.name}.", hint=f"Its states go from 0 to {newest}."
-                )
+            if state is not None:
+                self._require_state(connection, state)
             document = self._newest_document(connection, newest, told)
-            return document if state is None else _taken_back(document, log.change_since(connection, state), state)
+            return (
+                document if state is None else rewound(document, log.change_between(connection, state, newest), state)
+            )
+
+    def change_between(self, state: int, later: int) -> Change:
+        """Read everything that was changed after a state up to a later one, as one change.
+
+        Cost: the log entries between the two, not the project.
+
+        Raises:
+            ProjectError: there is no such state, or it was merged into a later one.
+        """
+        with self._reading() as connection:
+            for each in (state, later):
+                self._require_state(connection, each)
+            return log.change_between(connection, state, later)
+
+    def touching(self, keys: tuple[BlockKey, ...], up_to: int) -> list[tuple[LoggedEdit, Change]]:
+        """Read the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
+        with self._reading() as connection:
+            return list(log.touching(connection, keys, up_to))
 
     def commit(
         self, transition: Transition, door: str = log.WINDOW, group: int | None = None, undoes: int | None = None
@@ -218,8 +238,7 @@ class ProjectFile:
     def name_state(self, state: int, name: str, stamp: Stamp) -> None:
         """Give a state a name, or another one."""
         with self._editing() as connection:
-            if not 0 <= state <= _state(connection):
-                raise ProjectError(f"There is no state {state} in {self.path.name}.", hint="Look at the history.")
+            self._require_state(connection, state)
             states.name(connection, state, name, stamp)
 
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
@@ -314,6 +333,20 @@ class ProjectFile:
         matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])
         return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
 
+    def _require_state(self, connection: sqlite3.Connection, state: int) -> None:
+        newest = _state(connection)
+        if not 0 <= state <= newest:
+            raise ProjectError(
+                f"There is no state {state} in {self.path.name}.", hint=f"Its states go from 0 to {newest}."
+            )
+        if not log.has_state(connection, state):
+            below, above = log.nearest(connection, state)
+            raise ProjectError(
+                f"State {state} of {self.path.name} cannot be looked at any more.",
+                f"When the log was compacted it was merged into state {above}.",
+                f"The nearest states that were kept are {below} and {above}.",
+            )
+
     def _is_in_place(self) -> bool:
         return _identity(self.path) == self._identity
 
@@ -328,19 +361,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _taken_back(document: Document, change: Change, state: int) -> Document:
-    """Rebuild an earlier state from the newest one and all that changed since."""
-    draft = Draft(document, Stamp())
-    for schema in change.schemas:
-        draft.put_schema(schema.side, schema.id, schema.before)
-    for version in change.versions:
-        draft.put_version(version.side, version.id, version.before)
-    for block in change.blocks:
-        if block.before is None:
-            draft.drop_blocks([block.key])
-        else:
-            draft.put_block(block.before)
-    found = draft.finish("").after
-    return Document(state, found.extraction, found.cdm, found.matrix, document.extraction_ids, document.cdm_ids)

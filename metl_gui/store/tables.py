@@ -63,10 +63,10 @@ CREATE TABLE version_tasks (
     schema TEXT NOT NULL, -- as the messages name it
     seen TEXT NOT NULL, -- what tells this version from others: label or fingerprint
     declaration TEXT NOT NULL, -- JSON of core.declarations.VersionDeclaration
-    records INTEGER NOT NULL,
-    samples TEXT NOT NULL, -- JSON, types and patterns of values, never values themselves
-    errors TEXT NOT NULL, -- where the records wait
-    when_ms INTEGER NOT NULL,
+    samples TEXT NOT NULL, -- JSON, how often values are there and their patterns, never values themselves
+    waits TEXT NOT NULL, -- JSON, where how many records wait
+    when_ms INTEGER NOT NULL, -- when it was seen first
+    dismissed_by TEXT, -- null while it stands
     UNIQUE (schema, seen)
 ) STRICT;
 
@@ -138,6 +138,35 @@ CREATE TABLE block_details (
 """
 
 
+_EDITS = """
+CREATE TABLE edits (
+    state INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL,
+    door TEXT NOT NULL,
+    undo_group INTEGER NOT NULL, -- the first state of one gesture or command
+    undoes INTEGER, -- the undo group that this one takes back
+    depth INTEGER NOT NULL, -- 0 an edit, odd an undo, even a redo
+    original INTEGER NOT NULL, -- the undo group of the edit at the start of undoes
+    states INTEGER NOT NULL, -- how many states the change leads over, more than 1 where others were merged into it
+    is_cut INTEGER NOT NULL, -- whether its undo group cannot be taken back any more
+    change BLOB NOT NULL -- core.draft.Change, packed by store.change_packs
+) STRICT;
+CREATE INDEX edits_by_undo_group ON edits (undo_group);
+CREATE INDEX edits_by_undoes ON edits (undoes) WHERE undoes IS NOT NULL;
+
+CREATE VIEW undo_steps AS
+SELECT
+    edits.state, edits.undo_group, edits.who, edits.when_ms, edits.door, edits.depth, edits.is_cut,
+    coalesce(original.title, edits.title) AS title,
+    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.undo_group) AS states,
+    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.original) AS original_states,
+    EXISTS (SELECT 1 FROM edits AS later WHERE later.undoes = edits.undo_group) AS is_taken_back
+FROM edits LEFT JOIN edits AS original ON original.state = edits.original;
+"""
+
+
 def _add_refused_suggestions(database: Database) -> None:
     database.execute(_REFUSED_SUGGESTIONS)
 
@@ -155,6 +184,26 @@ def _add_decisions(database: Database) -> None:
             " SELECT 'extraction', schema_id, lost, candidate, 0, 0, who, when_ms FROM refused_proposals"
         )
         database.execute("DROP TABLE refused_proposals")
+    _pack_log(database)
+    for column in ("published_who", "published_ms"):  # nothing ever wrote them
+        database.execute(f"ALTER TABLE states DROP COLUMN {column}")
+
+
+def _pack_log(database: Database) -> None:
+    from metl_gui.store.change_packs import packed_text
+
+    database.execute("DROP VIEW undo_steps")
+    database.execute("ALTER TABLE edits RENAME TO old_edits")
+    for index in ("edits_by_undo_group", "edits_by_undoes"):
+        database.execute(f"DROP INDEX {index}")
+    for statement in _statements(_EDITS):
+        database.execute(statement)
+    database.conn.create_function("packed_change", 1, packed_text, deterministic=True)
+    database.execute(
+        "INSERT INTO edits SELECT state, title, who, when_ms, door, undo_group, undoes, depth, original, 1, 0,"
+        " packed_change(change) FROM old_edits"
+    )
+    database.execute("DROP TABLE old_edits")
 
 
 def _statements(text: str) -> tuple[str, ...]:
@@ -225,36 +274,11 @@ CREATE TABLE dusb (
     PRIMARY KEY (schema_id, entity_version, version)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE edits (
-    state INTEGER PRIMARY KEY,
-    title TEXT NOT NULL,
-    who TEXT NOT NULL,
-    when_ms INTEGER NOT NULL,
-    door TEXT NOT NULL,
-    undo_group INTEGER NOT NULL, -- the first state of one gesture or command
-    undoes INTEGER, -- the undo group that this one takes back
-    depth INTEGER NOT NULL, -- 0 an edit, odd an undo, even a redo
-    original INTEGER NOT NULL, -- the undo group of the edit at the start of undoes
-    change TEXT NOT NULL -- JSON of core.draft.Change
-) STRICT;
-CREATE INDEX edits_by_undo_group ON edits (undo_group);
-CREATE INDEX edits_by_undoes ON edits (undoes) WHERE undoes IS NOT NULL;
-
-CREATE VIEW undo_steps AS
-SELECT
-    edits.state, edits.undo_group, edits.who, edits.when_ms, edits.door, edits.depth, original.title,
-    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.undo_group) AS states,
-    (SELECT count(*) FROM edits AS member WHERE member.undo_group = edits.original) AS original_states,
-    EXISTS (SELECT 1 FROM edits AS later WHERE later.undoes = edits.undo_group) AS is_taken_back
-FROM edits JOIN edits AS original ON original.state = edits.original;
-
 CREATE TABLE states (
     state INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     who TEXT NOT NULL,
-    when_ms INTEGER NOT NULL,
-    published_who TEXT,
-    published_ms INTEGER
+    when_ms INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE runs (
@@ -292,7 +316,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS)
+        database.executescript(_TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

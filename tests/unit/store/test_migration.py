@@ -18,6 +18,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
+from metl_gui.store.change_packs import unpack_change
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
@@ -180,6 +181,23 @@ def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
     assert found == RefusedRename(Side.EXTRACTION, 3, "legacy", "note")
 
 
+def test_the_log_of_a_file_of_version_4_is_packed_and_undone_as_before(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        editing = Editing(project)
+        editing.small_world()
+        editing.undo_newest()
+        before = [(edit, parts(project.document(edit.state))) for edit in project.history()]
+        forget_decisions(project._connection)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=4")
+    connection.close()
+    with ProjectFile.open(path, for_editing=True) as project:
+        assert [(edit, parts(project.document(edit.state))) for edit in project.history()] == before
+        editing = Editing(project)
+        assert editing.redo_newest() == "Add fx.payments version 2"
+        assert editing.undo_newest() == "Add fx.payments version 2"
+
+
 def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
     with ProjectFile.create(path) as project:
         first = project.beside.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
@@ -257,15 +275,38 @@ def unpack(project: ProjectFile) -> None:
 
 
 def forget_decisions(connection: sqlite3.Connection) -> None:
-    """Take away the tables that version 4 had not."""
+    """Take away the tables that version 4 had not, and write the log as it did."""
     for table in NEW_IN_5:
         connection.execute(f"DROP TABLE {table}")
+    for column in ("published_who TEXT", "published_ms INTEGER"):
+        connection.execute(f"ALTER TABLE states ADD COLUMN {column}")
+    connection.create_function("as_text", 1, lambda pack: msgspec.json.encode(unpack_change(pack)).decode())
+    connection.execute("DROP VIEW undo_steps")
+    connection.execute("ALTER TABLE edits RENAME TO new_edits")
+    connection.execute("DROP INDEX edits_by_undo_group")
+    connection.execute("DROP INDEX edits_by_undoes")
+    for statement in OLD_LOG.split(";"):
+        connection.execute(statement)
+    connection.execute(
+        "INSERT INTO edits SELECT state, title, who, when_ms, door, undo_group, undoes, depth, original,"
+        " as_text(change) FROM new_edits"
+    )
+    connection.execute("DROP TABLE new_edits")
 
 
 def lists_of(block: Block) -> tuple[tuple[object, ...], ...]:
     return block.losses, block.waits, block.retired
 
 
+OLD_LOG = """
+CREATE TABLE edits (
+    state INTEGER PRIMARY KEY, title TEXT NOT NULL, who TEXT NOT NULL, when_ms INTEGER NOT NULL, door TEXT NOT NULL,
+    undo_group INTEGER NOT NULL, undoes INTEGER, depth INTEGER NOT NULL, original INTEGER NOT NULL, change TEXT NOT NULL
+) STRICT;
+CREATE INDEX edits_by_undo_group ON edits (undo_group);
+CREATE INDEX edits_by_undoes ON edits (undoes) WHERE undoes IS NOT NULL;
+CREATE VIEW undo_steps AS SELECT edits.state FROM edits
+"""
 OLD_ATTRIBUTES = """
 CREATE TABLE attributes (
     side TEXT NOT NULL, version_id INTEGER NOT NULL, position INTEGER NOT NULL, id INTEGER NOT NULL,

@@ -21,6 +21,7 @@ from metl_gui.core.edits.settings import CHOICES, AddAlias, MaskAttribute, SetSe
 from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.proposals import proposals
+from metl_gui.core.review import review_items
 from metl_gui.errors import EditError
 from tests.helpers.world import World, declare
 
@@ -51,7 +52,7 @@ def start() -> World:
 
 def step(world: World, kind: str, seed: int) -> bool:
     """Try one random edit; whether it was accepted."""
-    edit = _edit(world, kind, Random(seed))
+    edit = edit_of(world, kind, seed)
     if edit is None:
         return False
     try:
@@ -59,6 +60,11 @@ def step(world: World, kind: str, seed: int) -> bool:
     except EditError:
         return False
     return True
+
+
+def edit_of(world: World, kind: str, seed: int) -> Edit | None:
+    """Make up one random edit of a kind, ``None`` where the world has nothing for it."""
+    return _edit(world, kind, Random(seed))
 
 
 def _edit(world: World, kind: str, random: Random) -> Edit | None:
@@ -69,6 +75,8 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "unmap": _unmap,
         "remove": _remove,
         "undo": _undo,
+        "redo": _redo,
+        "bulk": _bulk,
         "policy": _policy,
         "label": _label,
         "alias": _alias,
@@ -129,6 +137,17 @@ def _remove(world: World, _: str, random: Random) -> Edit | None:
 def _undo(world: World, _: str, random: Random) -> Edit:
     transition = random.choice(world.log[-4:])
     return Revert(transition.change, transition.title)
+
+
+def _redo(world: World, _: str, random: Random) -> Edit | None:  # noqa: ARG001 - there is one newest undo
+    undone = next((each for each in reversed(world.log) if each.title.startswith("Undo")), None)
+    return Revert(undone.change, undone.title, is_redo=True) if undone is not None else None
+
+
+def _bulk(world: World, _: str, random: Random) -> Edit | None:
+    items = review_items(world.document)
+    chosen = random.sample(items, random.randint(1, len(items))) if items else []
+    return Several(f"Confirm {len(chosen)} blocks", tuple(ConfirmBlock(item.key) for item in chosen)) if items else None
 
 
 def _policy(world: World, _: str, random: Random) -> Edit | None:

@@ -71,6 +71,11 @@ class World:
         key = self.key(block)
         return SetElements(key, ones=tuple(self.element(key, source, target) for target, source in pairs.items()))
 
+    def clearing(self, block: str, source: str, target: str) -> SetElements:
+        """Make the edit that clears one element of a block."""
+        key = self.key(block)
+        return SetElements(key, zeros=(self.element(key, source, target),))
+
     def version(self, side: Side, name: str, label: str) -> Version:
         """Find a version."""
         schema = self.document.tree(side).named(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ from metl_gui.cli.commands import DONE, Commands, add_project
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
+    from metl_gui.core.difference import Difference
     from metl_gui.workbench.publishing import Published
 
-_SHOWN = 10
+_SHOWN, _LINES = 10, 60
 
 
 def register(commands: Commands) -> None:
@@ -51,6 +53,8 @@ def _lines(done: Published) -> Iterator[str]:
         yield f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}"
     if len(told) > _SHOWN:
         yield f"and {len(told) - _SHOWN} more: see metl check"
+    if done.difference is not None:
+        yield from _difference_lines(done.difference, done.was_live)
     before = f"; before it state {done.was_live} was" if done.was_live is not None else ""
     yield f"State {done.state}{named} is live{before}."
     yield f"  {_count(done.blocks)} used"
@@ -58,6 +62,17 @@ def _lines(done: Published) -> Iterator[str]:
         yield f"  {_count(done.held)} held: their messages wait until somebody has decided (metl review --list)"
     if done.unconfirmed:
         yield f"  {_count(done.unconfirmed)} left out: nobody has confirmed {'it' if done.unconfirmed == 1 else 'them'}"
+
+
+def _difference_lines(difference: Difference, was_live: int | None) -> Iterator[str]:
+    from metl_gui.workbench.difference_text import difference_lines, difference_summary
+
+    lines = difference_lines(difference)
+    yield from islice(lines, _LINES)
+    more = sum(1 for _ in lines)
+    if more:
+        yield f"and {more:,} lines more: see metl diff PROJECT@{was_live} PROJECT"
+    yield difference_summary(difference)
 
 
 def _count(number: int) -> str:

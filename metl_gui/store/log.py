@@ -23,7 +23,10 @@ WINDOW = "window"
 COMMAND = "command"
 DOORS = (WINDOW, COMMAND)
 
-_STEPS = "SELECT undo_group, states, title, original_states, who, when_ms, door, depth, is_cut FROM undo_steps"
+_STEPS = (
+    "SELECT undo_group, states, title, original_states, who, when_ms, door, depth, is_cut, is_taken_back"
+    " FROM undo_steps"
+)
 _CANDIDATES = (
     " WHERE depth % 2 = ? AND state > ? AND NOT is_cut AND NOT is_taken_back"
     " AND door IN (SELECT value FROM json_each(?)) ORDER BY state DESC LIMIT 1"
@@ -73,6 +76,7 @@ class LoggedGroup:
         who, when_ms, door: of its newest state.
         is_undo: taking it back is a redo.
         is_cut: it cannot be taken back, because the log was compacted.
+        is_taken_back: a later group took it back.
     """
 
     group: int
@@ -83,6 +87,7 @@ class LoggedGroup:
     door: str
     is_undo: bool
     is_cut: bool = False
+    is_taken_back: bool = False
 
 
 def append(
@@ -123,6 +128,12 @@ def group_of(connection: sqlite3.Connection, state: int) -> LoggedGroup | None:
     """Return the undo group of a state."""
     row = connection.execute(f"{_STEPS} WHERE state = ?", (state,)).fetchone()
     return _group(row) if row else None
+
+
+def taken_back_by(connection: sqlite3.Connection, group: int) -> LoggedGroup | None:
+    """Return the newest undo group that took another one back."""
+    row = connection.execute("SELECT max(state) FROM edits WHERE undoes = ?", (group,)).fetchone()
+    return None if row[0] is None else group_of(connection, row[0])
 
 
 def change_of_group(connection: sqlite3.Connection, group: int) -> Change:
@@ -213,10 +224,10 @@ def _logged(row: tuple[Any, ...]) -> LoggedEdit:
     return LoggedEdit(state, title, who, when_ms, door, group, undoes, name, bool(is_published), states, bool(is_cut))
 
 
-def _group(row: tuple[int, int, str, int, str, int, str, int, int]) -> LoggedGroup:
-    group, states, title, original_states, who, when_ms, door, depth, is_cut = row
+def _group(row: tuple[Any, ...]) -> LoggedGroup:
+    group, states, title, original_states, who, when_ms, door, depth, is_cut, is_taken_back = row
     title = title if original_states == 1 else f"{title} and {original_states - 1} more"
-    return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut))
+    return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut), bool(is_taken_back))
 
 
 def _origin(connection: sqlite3.Connection, undoes: int | None, group: int) -> tuple[int, int]:

@@ -225,6 +225,11 @@ class ProjectFile:
         with self._reading() as connection:
             return log.group_of(connection, state)
 
+    def taken_back_by(self, group: LoggedGroup) -> LoggedGroup | None:
+        """Find the group that took another one back."""
+        with self._reading() as connection:
+            return log.taken_back_by(connection, group.group)
+
     def change_of(self, group: LoggedGroup) -> Change:
         """Read what a group of edits changed, as one change."""
         with self._reading() as connection:

@@ -6,15 +6,19 @@ Source: dmm.md §9, contract.md §1 and §4.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from metl_gui.core.blocks import Status
 from metl_gui.core.canonical import exported_blocks, is_held
+from metl_gui.core.difference import Difference, compare
 from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.store.states import NamedState
 from metl_gui.workbench.checking import check_document
+from metl_gui.workbench.difference_text import difference_json
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import Workbench
 
@@ -35,6 +39,7 @@ class Published(Written):
         held: blocks whose messages wait until they are reviewed.
         unconfirmed: blocks that production leaves out because nobody has confirmed them.
         problems: what the checks found, none of it an error.
+        difference: what it changes in production, ``None`` where nothing was live before.
     """
 
     state: int
@@ -46,6 +51,27 @@ class Published(Written):
     held: int
     unconfirmed: int
     problems: tuple[Problem, ...]
+    difference: Difference | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl publish``."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        problems = [dataclasses.asdict(problem) for problem in self.problems]
+        difference = None if self.difference is None else difference_json(self.difference)
+        return fields | {"problems": problems, "difference": difference}
+
+
+def difference_to_live(workbench: Workbench, state: int | None = None) -> Difference | None:
+    """Compare what is live with a state, the current one by default: what publishing it would change.
+
+    Returns:
+        What differs, ``None`` while nothing is live.
+
+    Raises:
+        ProjectError: there is no such state.
+    """
+    live = workbench.beside.live_state()
+    return None if live is None else compare(workbench.at_state(live), workbench.at_state(state))
 
 
 def publish(workbench: Workbench, state: int | None = None, name: str = "") -> Published:
@@ -63,7 +89,7 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
     document = workbench.at_state(state)
     problems = check_document(document).problems
     _refuse(document, [problem for problem in problems if problem.severity is Severity.ERROR])
-    before = workbench.beside.live_state()
+    before, difference = workbench.beside.live_state(), difference_to_live(workbench, state)
     stamp = workbench.stamp()
     if before != document.state:
         workbench.beside.publish(document.state, name.strip(), stamp)
@@ -81,6 +107,7 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
         sum(1 for block in blocks if is_held(document, block)),
         sum(1 for block in document.matrix.blocks() if block.status is Status.UNCONFIRMED),
         problems,
+        difference,
     )
 
 

@@ -17,9 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.draft import Change, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.suggest.refusal import Refusal, RefusedRenames
 from metl_gui.errors import EditError, ProjectChangedError
@@ -28,6 +29,7 @@ from metl_gui.store.beside import Beside
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.runs import LoggedRun
+from metl_gui.workbench.past import Past
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 SECOND_PERSON_CONFIRMS = "second_person_confirms"
@@ -72,6 +74,7 @@ class Workbench:
 
     def __init__(self, project: ProjectFile, who: str | None = None, watch: Watch = UNWATCHED) -> None:
         self._project = project
+        self._past = Past(project)
         self._lock = threading.RLock()
         self._who = person() if who is None else who
         self._document = project.document(told=partial(watch.step, "Reading schemas and mappings"))
@@ -215,6 +218,15 @@ class Workbench:
         """
         return self._take_back(lambda: self._project.undo_candidate(doors), "undo", door)
 
+    def undo_state(self, state: int, door: Door = Door.COMMAND) -> Transition:
+        """Take back the group of edits that made a state, whatever was done elsewhere since, as a new state.
+
+        Raises:
+            EditError: what it touched was changed since, it is taken back already, or the log was compacted over it.
+            ProjectError: there is no such state.
+        """
+        return self._take_back(lambda: self._past.group_to_take_back(state), "undo", door)
+
     def redo(self, doors: tuple[Door, ...] = ANY_DOOR, door: Door = Door.COMMAND) -> Transition:
         """Bring the newest undone group of edits again, as a new state.
 
@@ -226,11 +238,26 @@ class Workbench:
     def at_state(self, state: int | None) -> Document:
         """Return the document at a state, rebuilt from the log; the current one for ``None``.
 
+        Cost: what changed between that state and the current one, or the one that was looked at before.
+
         Raises:
-            ProjectError: there is no such state.
+            ProjectError: there is no such state, or the log was compacted over it.
         """
-        document = self._document
-        return document if state is None or state == document.state else self._project.document(state)
+        return self._past.at(self._document, state)
+
+    def change_between(self, state: int, later: int) -> Change:
+        """Return everything that differs between two states as one change, from the first to the second.
+
+        Raises:
+            ProjectError: there is no such state, or the log was compacted over it.
+        """
+        low, high = sorted((state, later))
+        found = self._project.change_between(low, high)
+        return found if state <= later else found.inverse()
+
+    def touching(self, keys: tuple[BlockKey, ...], up_to: int) -> list[tuple[LoggedEdit, Change]]:
+        """Read the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
+        return self._project.touching(keys, up_to)
 
     def log(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
         """Read the edit log, newest first; pages are made with the last row's state as ``below``."""

@@ -141,6 +141,8 @@ def test_publish_says_what_is_held(metl: Metl, project: Path, capsys: pytest.Cap
     assert main(["publish", str(project)]) == 0
     said = capsys.readouterr().out
     assert "warning mapping.needs-review fx.payments.orders@5" in said
+    assert "Mapping\n" in said
+    assert "fx.payments.orders → payment" in said
     assert "2 blocks held: their messages wait until somebody has decided" in said
     assert main(["publish", str(project)]) == 0
     assert "is live already" in capsys.readouterr().out

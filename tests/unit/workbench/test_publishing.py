@@ -12,7 +12,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError, UserError
 from metl_gui.workbench.history import history
-from metl_gui.workbench.publishing import live_state, production_document, publish, published_states
+from metl_gui.workbench.publishing import difference_to_live, live_state, production_document, publish, published_states
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -47,6 +47,19 @@ def test_publishing_an_older_state_again_takes_production_back_to_it(mapped: Wor
     assert production_document(mapped).state == 5
     assert production_document(mapped, 6).state == 6
     assert [found.state for found in published_states(mapped)] == [6, 5]
+
+
+def test_publishing_tells_what_it_changes_in_production(mapped: Workbench) -> None:
+    assert publish(mapped).difference is None
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    ahead = difference_to_live(mapped)
+    assert ahead is not None
+    found = publish(mapped).as_json()["difference"]
+    assert len(found["blocks"]) == len(ahead.blocks) == 2
+    assert {told["name"] for told in found["trees"]} == {"fx.pay.orders"}
+    behind = publish(mapped, state=5).difference
+    assert behind is not None
+    assert (len(behind.blocks), behind.added) == (2, 0)
 
 
 def test_what_is_live_is_not_published_twice_but_can_get_a_name(mapped: Workbench) -> None:

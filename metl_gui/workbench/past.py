@@ -1,0 +1,80 @@
+"""Earlier states of an opened project, in memory: rebuilt from a state at hand and the log, not from the whole file."""
+
+from __future__ import annotations
+
+from metl_gui.core.document import Document
+from metl_gui.core.rewind import rewound
+from metl_gui.errors import EditError, ProjectError
+from metl_gui.store.log import LoggedGroup
+from metl_gui.store.project_file import ProjectFile
+
+
+class Past:
+    """The states before the current one. Calls may come from any thread.
+
+    The state that was looked at last is kept, so that going along the history costs what lies between two looks.
+
+    Args:
+        project: the open project file.
+    """
+
+    def __init__(self, project: ProjectFile) -> None:
+        self._project = project
+        self._looked: Document | None = None
+
+    def at(self, current: Document, state: int | None) -> Document:
+        """Return the document at a state.
+
+        Args:
+            current: the current document.
+            state: its number; ``None`` for the current one.
+
+        Raises:
+            ProjectError: there is no such state, or the log was compacted over it.
+        """
+        if state is None or state == current.state:
+            return current
+        if state > current.state:  # the file has moved on
+            return self._project.document(state)
+        looked = self._looked
+        bases = [current] if looked is None or looked.state > current.state else [current, looked]
+        near = min(bases, key=lambda document: abs(document.state - state))
+        if near.state == state:
+            return near
+        low, high = sorted((state, near.state))
+        change = self._project.change_between(low, high)
+        found = rewound(near, change if near.state == high else change.inverse(), state)
+        self._looked = found
+        return found
+
+    def group_to_take_back(self, state: int) -> LoggedGroup:
+        """Find the undo group of a state, as far as the log can still take it back.
+
+        Raises:
+            EditError: it is taken back already, or the log was compacted over it.
+            ProjectError: there is no such state.
+        """
+        group = self._project.group_of(state)
+        if group is None:
+            self._project.change_between(state, state)  # says what became of it
+            raise ProjectError("State 0 is the empty project.", hint="There is nothing to take back.")
+        again = self._standing(group)
+        if again is None:
+            raise EditError(
+                f"“{group.title}” is taken back already.", hint="See metl history for the state that did it."
+            )
+        if again.is_cut:
+            raise EditError(
+                f"“{group.title}” cannot be taken back any more.",
+                f"The log was compacted over state {state}.",
+                "Set it by hand; metl history --of shows what it was.",
+            )
+        return again
+
+    def _standing(self, group: LoggedGroup) -> LoggedGroup | None:
+        """Find the group that has the effect of another one today: itself, or what did it again after an undo."""
+        undo = self._project.taken_back_by(group)
+        if undo is None:
+            return group
+        redo = self._project.taken_back_by(undo)
+        return None if redo is None else self._standing(redo)

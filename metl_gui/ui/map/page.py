@@ -74,6 +74,7 @@ class MapPage(QMainWindow):
         self._extents: tuple[Content, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
+        self.views = [self.matrix]
         self.planes = Planes(jobs, self)
         self.mapper = Mapper(project, selection, self.planes, jobs, self)
         self.clipboard = Clipboard(project, selection, self.planes, jobs, self)
@@ -102,6 +103,10 @@ class MapPage(QMainWindow):
     def toggle(self, cell: Cell) -> None:
         """Set or clear an element; where an end is taken, ask what to do."""
         self.mapper.toggle(cell)
+
+    def drop(self, landing: Landing) -> None:
+        """Map fields that were dragged from a tree."""
+        self.mapper.drop(landing.dragged, landing.onto, landing.is_header)
 
     def open_block(self, selected: Selected | None = None) -> None:
         """Show the block editor of what is selected, with the keyboard on it.
@@ -156,7 +161,7 @@ class MapPage(QMainWindow):
         self.matrix.picked.connect(self._picked)
         self.matrix.toggle_wanted.connect(self.mapper.toggle)
         self.matrix.run_wanted.connect(self.mapper.run)
-        self.matrix.dropped.connect(self._dropped)
+        self.matrix.dropped.connect(self.drop)
         self.matrix.opened.connect(self.open_block)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
@@ -276,23 +281,24 @@ class MapPage(QMainWindow):
     def _ask(self, question: Question) -> None:
         """Ask beside the cell: in the block panel when one works there, else over the matrix."""
         focus = QApplication.focusWidget()
-        over: QWidget = self.block if focus is not None and self.block.isAncestorOf(focus) else self.matrix
+        view = next((each for each in self.views if each.isVisible()), self.matrix)
+        over: QWidget = self.block if focus is not None and self.block.isAncestorOf(focus) else view
         if over not in self._sheets:
             self._sheets[over] = ConflictSheet(over)
         conflict = question.conflict
-        box_of = self._brought_into_sight if over is self.matrix else self.block.cell_box
-        near = box_of(conflict.key, conflict.wanted)
+        cell = conflict.key, conflict.wanted
+        near = self._brought_into_sight(view, *cell) if over is view else self.block.cell_box(*cell)
         self._sheets[over].ask(self._project.value, conflict, near, question.answered)
 
-    def _brought_into_sight(self, key: BlockKey, element: Element) -> QRect | None:
-        """Return where a cell lies in the matrix, which moves to it when it was dropped on elsewhere."""
-        box = self.matrix.cell_box(key, element)
+    def _brought_into_sight(self, view: MatrixView, key: BlockKey, element: Element) -> QRect | None:
+        """Return where a cell lies in a matrix, which moves to it when it was dropped on elsewhere."""
+        box = view.cell_box(key, element)
         if box is None:
             document = self._project.value
             source = place_of_version(document, Side.EXTRACTION, key[0], element.p)
             target = place_of_version(document, Side.CDM, key[1], element.q)
-            self.matrix.bring_into_sight(Selected(source, target))
-            box = self.matrix.cell_box(key, element)
+            view.bring_into_sight(Selected(source, target))
+            box = view.cell_box(key, element)
         return box
 
     def _leave_sheets(self) -> None:
@@ -308,9 +314,6 @@ class MapPage(QMainWindow):
 
     def _want_review(self, _key: object) -> None:
         self.review_wanted.emit()
-
-    def _dropped(self, landing: Landing) -> None:
-        self.mapper.drop(landing.dragged, landing.onto, landing.is_header)
 
     def _dropped_on_field(self, drop: tuple[Dragged, Place]) -> None:
         self.mapper.drop(*drop)

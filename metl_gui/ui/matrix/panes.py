@@ -96,6 +96,7 @@ class Panes:
         self.sight = sight
         self.tiles = TileCache()
         self.overview = Overview()
+        self.has_map = True
         self.legend_entries: list[tuple[QRectF, Sign]] = []
         self.plane = Pane(self._paint_plane, 0)
         self.overlay = Pane(self._paint_overlay, 1)
@@ -137,7 +138,7 @@ class Panes:
         """Show the map only while something is out of sight and there is room for it."""
         frame, camera = self.frame, self.sight.camera
         is_all_in_sight = frame.columns * camera.scale_x <= frame.width and frame.rows * camera.scale_y <= frame.height
-        has_room = frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
+        has_room = self.has_map and frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
         self.map.setVisible(not is_all_in_sight and has_room)
 
     def paint_ground(self, painter: QPainter, area: QRectF) -> None:

@@ -1,0 +1,130 @@
+"""The second view of the matrix: it looks at one decision, over the plane of the Map page, and edits only that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.core.blocks import BlockKey, Element
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.review import ReviewItem
+from metl_gui.ui.matrix.ghost_lines import LostHere
+from metl_gui.ui.matrix.notches import GHOST
+from metl_gui.ui.review.matrix_pane import MatrixPane
+from metl_gui.ui.second_matrix import SecondMatrix
+from metl_gui.ui.window import Window
+from tests.qt.matrix_hand import LEFT, elements, select
+
+
+@pytest.fixture
+def item(window: Window) -> ReviewItem:
+    return max(window.project.review_items(), key=lambda each: len(each.losses))
+
+
+@pytest.fixture
+def pane(window: Window, item: ReviewItem) -> Iterator[MatrixPane]:
+    pane = MatrixPane(window.project, window.selection)
+    joint = SecondMatrix(window.map, pane)
+    pane.resize(1100, 420)
+    pane.show_item(window.project.value, item)
+    pane.show()
+    yield pane
+    window.map.views.remove(pane.matrix)
+    joint.deleteLater()
+    pane.close()
+    pane.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def place(pane: MatrixPane, key: BlockKey, element: Element) -> QPoint:
+    box = pane.matrix.cell_box(key, element)
+    assert box is not None
+    return box.center()
+
+
+def test_it_shows_the_plane_of_the_map_page_and_looks_at_the_block_and_the_one_before(
+    window: Window, pane: MatrixPane, item: ReviewItem
+) -> None:
+    assert pane.matrix.content is window.map.planes.whole
+    assert pane.matrix.hits is not None
+    assert pane.matrix.hits.shows_cells
+    assert item.block.came_from is not None
+    for key in (item.key, item.block.came_from):
+        block = window.project.value.matrix.block(*key)
+        assert block is not None
+        assert all(pane.matrix.cell_box(key, element) is not None for element in block.elements)
+
+
+def test_the_block_is_bright_and_what_lies_around_it_is_dim(pane: MatrixPane, item: ReviewItem, window: Window) -> None:
+    came_from = item.block.came_from
+    assert came_from is not None
+    old = window.project.value.matrix.block(*came_from)
+    assert old is not None
+    picture = pane.matrix.grab().toImage()
+    bright = picture.pixelColor(place(pane, item.key, item.block.elements[1]))
+    dim = picture.pixelColor(place(pane, came_from, old.elements[1]))
+    assert bright.lightness() < dim.lightness()  # in the light theme
+
+
+def test_a_click_maps_a_free_attribute_there_and_settles_the_card(
+    window: Window, pane: MatrixPane, item: ReviewItem
+) -> None:
+    loss = item.losses[0]
+    free = next(
+        a.id
+        for a in window.project.value.extraction.version(item.key[0]).attributes
+        if a.id not in {e.p for e in item.block.elements}
+    )
+    QTest.mouseClick(pane.matrix.viewport(), LEFT, pos=place(pane, item.key, Element(loss.q, free)))
+    assert Element(loss.q, free) in elements(window, item.key)
+    left = {each.to_path for each in window.project.review_items() for each in each.losses if each}
+    assert loss.to_path not in left
+    assert pane.matrix.content is window.map.planes.whole
+    assert pane.matrix.content is not None
+    assert pane.matrix.content.document is window.project.value
+
+
+def test_the_block_before_can_be_selected_and_not_edited(window: Window, pane: MatrixPane, item: ReviewItem) -> None:
+    came_from = item.block.came_from
+    assert came_from is not None
+    before = elements(window, came_from)
+    element = min(before)
+    QTest.mouseClick(pane.matrix.viewport(), LEFT, pos=place(pane, came_from, element))
+    assert elements(window, came_from) == before
+    assert (window.selection.current.block, window.selection.current.element) == (came_from, element)
+    QTest.keyClick(pane.matrix, Qt.Key.Key_Space)
+    assert elements(window, came_from) == before
+
+
+def test_a_ghost_names_its_loss_and_the_selection_is_followed(
+    window: Window, pane: MatrixPane, item: ReviewItem
+) -> None:
+    picked: list[LostHere] = []
+    pane.loss_picked.connect(picked.append)
+    content = pane.matrix.content
+    assert content is not None
+    cell = content.lost_cells(item.key)[0]
+    x, y = pane.matrix.sight.snapped.on_screen(cell.column[0] + GHOST / 2, cell.row[0] + 0.5)
+    at = (pane.matrix.panes.plane.pos() + QPointF(x, y)).toPoint()
+    QTest.mouseClick(pane.matrix.viewport(), LEFT, pos=at)
+    assert picked == [(item.key, cell.loss)]
+    select(window, item.key, item.block.elements[0])
+    assert pane.matrix.selected == window.selection.current
+
+
+def test_the_same_decision_shown_again_moves_nothing_and_another_one_does(
+    window: Window, pane: MatrixPane, item: ReviewItem
+) -> None:
+    pane.matrix.fit()
+    camera = pane.matrix.camera
+    window.project.do(SetElements(item.key, zeros=item.block.elements[:1]))
+    again = next(each for each in window.project.review_items() if each.key == item.key)
+    pane.show_item(window.project.value, again)
+    assert pane.matrix.camera == camera
+    other = next(each for each in window.project.review_items() if each.key != item.key)
+    pane.show_item(window.project.value, other)
+    assert pane.matrix.camera != camera

@@ -7,16 +7,16 @@ Cost: the open losses of the blocks that wait, and a walk over the attributes of
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from metl_gui.core.blocks import BlockKey, Loss
-from metl_gui.core.nodes import Attribute, Side, Version
-from metl_gui.ui.matrix.nodes import Ints
+from metl_gui.core.nodes import Side, Version
+from metl_gui.ui.matrix.nodes import NOWHERE, Ints
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.matrix.spans import Floats
 
@@ -126,32 +126,54 @@ def lines_of(
             lost = of_version.setdefault(key[at_end], {})
             for loss in own:
                 lost.setdefault(loss.q_lineage if at_end else loss.p_lineage, []).append((key, loss))
-    found: list[tuple[int, int, int, str, GhostLine]] = []
-    for version_id, lost in of_version.items():
-        item = axis.version_item(version_id)
-        if item is not None:
-            found += _lines_of_version(axis, item, lost, is_by_name=is_by_name)
-    return [line for *_, line in sorted(found, key=lambda each: each[:4])]
+    items = axis.version_items(np.array(list(of_version), np.int64)) if of_version else np.zeros(0, np.int64)
+    gone = [
+        each
+        for item, lost in zip(items.tolist(), of_version.values(), strict=True)
+        if item != NOWHERE
+        for each in _gone_from(axis, item, lost)
+    ]
+    befores = [_by_name(axis, each) for each in gone] if is_by_name else _behind_neighbours(axis, gone)
+    lines = zip(befores, gone, strict=True)
+    ordered = sorted(lines, key=lambda line: (line[1].item, line[0], line[1].place, line[1].path))
+    return [GhostLine(each.item, at, each.version, each.lineage, each.path, each.losses) for at, each in ordered]
 
 
-def _lines_of_version(
-    axis: Axis, item: int, lost: dict[int, list[LostHere]], *, is_by_name: bool
-) -> Iterable[tuple[int, int, int, str, GhostLine]]:
-    """Yield (version, position, place in the old version, path) to sort by, and the line."""
+class _Gone(NamedTuple):
+    """An attribute that a version has no more.
+
+    Args:
+        item, version: the version, by item and id.
+        place: where it stood in the version that had it last.
+        neighbours: ids in this version of the attributes that stood before it, nearest first; ``None`` when nobody
+            knows any more.
+    """
+
+    item: int
+    version: int
+    lineage: int
+    path: str
+    losses: tuple[LostHere, ...]
+    place: int
+    neighbours: tuple[int, ...] | None
+
+
+def _gone_from(axis: Axis, item: int, lost: dict[int, list[LostHere]]) -> Iterator[_Gone]:
+    """Yield which of the ends of lost elements a version has no more."""
     version = axis.version(item)
-    here = {attribute.lineage: attribute for attribute in version.attributes}
+    here = {attribute.lineage: attribute.id for attribute in version.attributes}
     for lineage, losses in lost.items():
         if lineage in here:
             continue
         loss = losses[0][1]
         path = loss.from_path if axis.side is Side.EXTRACTION else loss.to_path
         old = _last_with(axis, version, lineage, loss)
-        place = next((at for at, a in enumerate(old.attributes) if a.lineage == lineage), 0) if old is not None else 0
-        if is_by_name:
-            before = _by_name(axis, item, path)
-        else:
-            before = _after_neighbour(axis, item, here, old.attributes[:place] if old is not None else None)
-        yield item, before, place, path, GhostLine(item, before, version.id, lineage, path, tuple(losses))
+        place, neighbours = 0, None
+        if old is not None:
+            place = next(at for at, attribute in enumerate(old.attributes) if attribute.lineage == lineage)
+            earlier = (attribute.lineage for attribute in reversed(old.attributes[:place]))
+            neighbours = tuple(here[each] for each in earlier if each in here)
+        yield _Gone(item, version.id, lineage, path, tuple(losses), place, neighbours)
 
 
 def _last_with(axis: Axis, version: Version, lineage: int, loss: Loss) -> Version | None:
@@ -162,21 +184,26 @@ def _last_with(axis: Axis, version: Version, lineage: int, loss: Loss) -> Versio
     return next((each for each in earlier if each.of_lineage(lineage) is not None), None)
 
 
-def _after_neighbour(axis: Axis, item: int, here: dict[int, Attribute], earlier: tuple[Attribute, ...] | None) -> int:
-    """Return the position behind the nearest attribute before the old place; nobody knows it: the version's end."""
+def _behind_neighbours(axis: Axis, gone: list[_Gone]) -> list[int]:
+    """Return the positions behind the nearest neighbours; where nobody knows them, behind the version's last one."""
     bounds = axis.version_spans.bounds
-    if earlier is None:
-        return int(bounds[item + 1])
-    for old in reversed(earlier):
-        kept = here.get(old.lineage)
-        position = axis.position_of(axis.version_id(item), kept.id) if kept is not None else None
-        if position is not None:
-            return position + 1
-    return int(bounds[item])
+    with_one = [at for at, each in enumerate(gone) if each.neighbours]
+    nearest = np.array([(gone[at].item, (gone[at].neighbours or (0,))[0]) for at in with_one], np.int64).reshape(-1, 2)
+    known = dict(zip(with_one, axis.positions(nearest[:, 0], nearest[:, 1]).tolist(), strict=True)) if with_one else {}
+    found = []
+    for at, each in enumerate(gone):
+        if each.neighbours is None:
+            found.append(int(bounds[each.item + 1]))
+        elif known.get(at, NOWHERE) != NOWHERE:
+            found.append(known[at] + 1)
+        else:  # the nearest one is hidden
+            shown = (axis.position_of(each.version, id_) for id_ in each.neighbours[1:])
+            found.append(next((position + 1 for position in shown if position is not None), int(bounds[each.item])))
+    return found
 
 
-def _by_name(axis: Axis, item: int, path: str) -> int:
-    bounds, row = axis.version_spans.bounds, int(axis.rows[item])
-    positions = range(int(bounds[item]), int(bounds[item + 1]))
+def _by_name(axis: Axis, gone: _Gone) -> int:
+    bounds, row = axis.version_spans.bounds, int(axis.rows[gone.item])
+    positions = range(int(bounds[gone.item]), int(bounds[gone.item + 1]))
     paths = [axis.nodes.path(row, axis.place_of(position)) for position in positions]
-    return positions.start + bisect_left(paths, path)
+    return positions.start + bisect_left(paths, gone.path)

@@ -8,6 +8,7 @@ Source: dmm.md §4 (A3, A4).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -82,34 +83,45 @@ def compact_group(versions: Iterable[Version], matrix: DpmView, group: Group) ->
 def touched_groups(transition: Transition) -> set[Group]:
     """Name the groups whose compact form a transition may have changed.
 
-    These are the groups of every changed block, and all groups of a schema whose list of versions or whose lineages
-    changed.
+    These are the groups of every changed block, and those of a schema whose lineages changed, or whose list of versions
+    did, from the last version on that still stands where it stood.
     """
     before, after = transition.before, transition.after
     groups: set[Group] = set()
     for change in transition.change.blocks:
         version = after.extraction.find_version(change.key[0]) or before.extraction.version(change.key[0])
         groups.add(Group(version.schema_id, change.key[1]))
-    for schema_id in _restructured_schemas(transition):
+    for schema_id, version_ids in _restructured_schemas(transition).items():
         for document in (before, after):
-            if document.extraction.find_schema(schema_id) is None:
-                continue
-            for id_ in document.extraction.schema(schema_id).version_ids:
+            for id_ in version_ids:
                 groups.update(Group(schema_id, w) for _, w in document.matrix.column_keys(id_))
     return groups
 
 
-def _restructured_schemas(transition: Transition) -> set[int]:
-    schemas = {
-        change.id
-        for change in transition.change.schemas
-        if change.side is Side.EXTRACTION
-        and (change.before.version_ids if change.before else ()) != (change.after.version_ids if change.after else ())
-    }
+def _restructured_schemas(transition: Transition) -> dict[int, set[int]]:
+    """By schema, the versions whose blocks may be kept in another way than before."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for schema in transition.change.schemas:
+        if schema.side is Side.EXTRACTION:
+            ids = [each.version_ids if each else () for each in (schema.before, schema.after)]
+            found[schema.id].update(*_from_difference(*ids))
     for change in transition.change.versions:
-        if change.side is Side.EXTRACTION and _is_relinked(change.before, change.after):
-            schemas.update(version.schema_id for version in (change.before, change.after) if version)
-    return schemas
+        if change.side is Side.EXTRACTION and change.after and _is_relinked(change.before, change.after):
+            found[change.after.schema_id].update(transition.after.extraction.schema(change.after.schema_id).version_ids)
+    return found
+
+
+def _from_difference(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Cut two lists of versions where they begin to differ; the last one that they share is kept with both parts.
+
+    Before that nothing changes, and a version at the end without a block keeps a null block only where the block before
+    it is none.
+    """
+    if one == other:
+        return (), ()
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return one[max(same - 1, 0) :], other[max(same - 1, 0) :]
 
 
 def _is_relinked(before: Version | None, after: Version | None) -> bool:

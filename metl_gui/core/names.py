@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
@@ -91,8 +92,9 @@ def is_label(text: str) -> bool:
     return _WHOLE_LABEL.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=1 << 16)
 def label_order(label: str) -> LabelOrder:
-    """Return what labels are sorted by."""
+    """Return what labels are sorted by; remembered, as every new version is compared with all of its schema."""
     found = _LABEL.fullmatch(label)
     if found is None:
         return 1, (), 0, _natural(label)

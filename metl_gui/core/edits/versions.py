@@ -143,8 +143,9 @@ def _check(draft: Draft, side: Side, schema: Schema | None, declaration: Version
         )
     if schema is None:
         return
+    wanted = declaration.fingerprint
     for version in draft.tree(side).versions(schema.id):
-        if version.fingerprint == declaration.fingerprint:
+        if version.fingerprint == wanted:
             raise EditError(
                 f"{schema.name} has this content already, as version {version.label}.",
                 hint="Nothing needs to be added; another label can be attached to that version.",

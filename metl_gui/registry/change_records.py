@@ -19,6 +19,7 @@ from metl_gui.core.json_text import Members, check, is_null, is_object, members,
 from metl_gui.core.paths import escape
 from metl_gui.core.wrappers import Wrapped, is_wrapper, unwrap
 from metl_gui.errors import RecordError, SchemaError
+from metl_gui.registry.table_changes import SchemaChange, read_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,14 @@ class RowRecord:
 
 
 class RecordReader:
-    """Reads records; schema halves are parsed once per different text."""
+    """Reads records; schema halves are parsed once per different text.
+
+    Attributes:
+        changes: what the schema change events among the records say.
+    """
 
     def __init__(self) -> None:
+        self.changes: list[SchemaChange] = []
         self._schemas: dict[bytes, RowSchema | SchemaError] = {}
         self._keys: dict[bytes, KeyPaths] = {}
 
@@ -82,6 +88,8 @@ class RecordReader:
             return Kind.TOMBSTONE
         declared = None if schema_half is None else self._schema(schema_half)
         kind = classify(found, wrapped.topic, declared.name if declared else "")
+        if kind is Kind.SCHEMA_CHANGE:
+            self.changes.append(read_change(_object_of(found), wrapped.topic))
         if kind not in ROW_KINDS:
             return kind
         return self._row_record(raw, wrapped, kind, found, declared)

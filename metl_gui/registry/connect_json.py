@@ -1,8 +1,8 @@
 """Change messages as Kafka Connect writes them in JSON, to the versions of the tables they come from.
 
 With schemas on, each different row schema is a version. Without, versions are inferred from the rows; what messages
-with schemas of the same read already declare is not inferred again. Records of no row (heartbeats, transactions,
-tombstones ...) are passed over.
+with schemas of the same read already declare is not inferred again. Of schema change events counts what they say was
+renamed; other records of no row (heartbeats, transactions, tombstones ...) are passed over.
 
 Source: dmm.md §2 (schema name, version identity, key), cdc-formats.md §1, §2, §5 and §6.
 """
@@ -23,6 +23,7 @@ from metl_gui.registry.documents import decode, parse_json, read_bytes
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.row_inference import MAX_SHAPES, RowInference, have_same_paths
 from metl_gui.registry.streams import chunks
+from metl_gui.registry.table_changes import StatedChanges
 
 
 @dataclass(slots=True)
@@ -140,15 +141,17 @@ class _Gathering:
 
     def result(self) -> Reading:
         found: list[VersionDeclaration] = []
+        stated = StatedChanges(self._reader.changes)
         self._drop_contested_aliases()
         for name, table in self._tables.items():
-            found.extend(_declared_versions(name, table))
+            versions = _declared_versions(name, table)
             if table.inference.is_overflown:
                 reason = f"The rows of {name} have more than {MAX_SHAPES:,} different shapes. Give it a JSON Schema."
                 self._refused.append(Refusal(table.inferred_source, reason))
             else:
-                found.extend(_inferred_versions(name, table))
-        return Reading(tuple(found), tuple(self._refused))
+                versions += _inferred_versions(name, table)
+            found += stated.told(versions)
+        return Reading(tuple(found), tuple(self._refused), stated.continuations(self._tables))
 
     def _drop_contested_aliases(self) -> None:
         """Forget further names that are also those of other tables: they would lead to the wrong one."""

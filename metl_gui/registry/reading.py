@@ -23,26 +23,43 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Continuation:
+    """A schema that goes on under another name, as its source says.
+
+    Args:
+        name: its new name.
+        of: what it may be known as.
+    """
+
+    name: str
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """Everything read from some sources.
 
     Args:
         declarations: versions; those of one name stand in version order.
         refused: what could not be read.
+        continuations: schemas that got another name, in order.
     """
 
     declarations: tuple[VersionDeclaration, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    continuations: tuple[Continuation, ...] = ()
 
 
 def merge(readings: Iterable[Reading]) -> Reading:
     """Put readings together and sort the versions of each name by their labels."""
     declarations: list[VersionDeclaration] = []
     refused: list[Refusal] = []
+    continuations: list[Continuation] = []
     for reading in readings:
         declarations.extend(reading.declarations)
         refused.extend(reading.refused)
-    return Reading(order_versions(declarations), tuple(refused))
+        continuations.extend(reading.continuations)
+    return Reading(order_versions(declarations), tuple(refused), tuple(continuations))
 
 
 def order_versions(declarations: Iterable[VersionDeclaration]) -> tuple[VersionDeclaration, ...]:

@@ -28,6 +28,7 @@ from metl_gui.registry import folders
 from metl_gui.registry.formats import parse_format
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.row_inference import have_same_paths
+from metl_gui.workbench.continuing import alias_edits, continued
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.import_record import ImportRecord
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
@@ -146,6 +147,7 @@ def add_reading(
     Each version is refused or added on its own; the ones after it go on. What is left to do is kept with the project,
     so that an import which was killed or stopped can go on (``workbench.resuming``).
     """
+    reading = continued(workbench.document.tree(side), reading)
     new = tuple(d for d in reading.declarations if known_version(workbench.document, side, d) is None)
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
 
@@ -163,6 +165,8 @@ def add_recorded(
         except EditError as error:
             tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
         record.note_group()
+    for alias in alias_edits(workbench.document.tree(side), side, reading):
+        workbench.do(alias, group=record.group)
     record.end()
     _forget_done(workbench)
     if len(tally.added) > _MANY_ADDED:

@@ -78,10 +78,11 @@ def block_after(one: Step) -> tuple[Document, Block]:
     """Map every attribute of the first version and add the second."""
     document = Document()
     target = tuple(replace(a, path=a.path, equivalent_to=()) for a in one.before)
-    for edit in (
+    first: tuple[Edit, ...] = (
         AddVersion(Side.CDM, VersionDeclaration("entity", target, "1")),
         AddVersion(Side.EXTRACTION, VersionDeclaration("schema", one.before, "1")),
-    ):
+    )
+    for edit in first:
         document = perform(document, edit).after
     v, w = (next(iter(document.tree(side).all_versions())) for side in (Side.EXTRACTION, Side.CDM))
     ones = tuple(Element(q.id, p.id) for q, p in zip(w.attributes, v.attributes, strict=True))

@@ -74,5 +74,5 @@ def test_a_refused_proposal_is_remembered_once(editing: Editing, path: Path) -> 
         editing.project.beside.refuse_proposal(1, "legacy", "note", Stamp("ada"))
     editing.project.close()
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.beside.refused_proposals() == {(1, "legacy", "note")}
+        assert list(project.beside.refused_proposals()) == [(1, "legacy", "note")]
         assert project.state() == 0

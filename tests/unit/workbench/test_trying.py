@@ -11,6 +11,7 @@ from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
+from metl_gui.core.suggest.refusal import RefusedRename, RefusedRenames
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench import reviewing
 from metl_gui.workbench.importing import add_reading
@@ -104,7 +105,7 @@ def test_a_refused_proposal_is_not_given_as_a_hint(mapped: Workbench) -> None:
     assert "Perhaps customer_id is called customer_ids there" in hint
     schema = mapped.document.extraction.named("fx.pay.orders")
     assert schema is not None
-    refused = frozenset({(schema.id, "customer_id", "customer_ids")})
+    refused = RefusedRenames([RefusedRename(Side.EXTRACTION, schema.id, "customer_id", "customer_ids")])
     found = try_reading(mapped.document, Side.EXTRACTION, Reading((declared,)), refused)
     assert "Perhaps" not in found.problems[-1].hint
 

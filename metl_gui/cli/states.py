@@ -11,10 +11,20 @@ from metl_gui.cli.output import Output
 
 def register(commands: Commands) -> None:
     """Add ``history``, ``undo``, ``redo`` and ``show``."""
-    history = commands.add("history", run_history, "list the states of a project, the newest first")
+    history = commands.add(
+        "history",
+        run_history,
+        "list the states of a project, or what was done to one thing",
+        "The newest first. With --of a BLOCK (schema@version:entity@version) it tells for each element which state set "
+        "it, who did and why, and what was done to the block; with --of BLOCK FROM=TO all about that element, through "
+        "the versions it was taken over from; with --of SCHEMA.ATTRIBUTE (or ENTITY.ATTRIBUTE) all about that one.",
+    )
     add_project(history)
+    history.add_argument("--of", nargs="+", metavar=("WHAT", "FROM=TO"), help="only what was done to this")
     history.add_argument("--limit", type=positive, metavar="N", help="the newest N only")
-    add_project(commands.add("undo", run_undo, "take back the newest edit, as a new state"))
+    undo = commands.add("undo", run_undo, "take back the newest edit, as a new state")
+    add_project(undo)
+    undo.add_argument("--state", type=positive, metavar="N", help="take back what made this state instead")
     add_project(commands.add("redo", run_redo, "bring the newest undone edit again, as a new state"))
     show = commands.add("show", run_show, "summarise a state in numbers")
     add_project(show)
@@ -27,11 +37,17 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        if arguments.of is not None:
+            from metl_gui.cli.blaming import history_of
+
+            out.result(*history_of(workbench, arguments.of))
+            return DONE
         found = history(workbench, arguments.limit)
     lines = []
     for entry in found.states:
         marks = f" [{entry.named}]" if entry.named else ""
         marks += " published" if entry.published else ""
+        marks += f" ({entry.states:,} states merged)" if entry.states > 1 else ""
         lines.append(f"{entry.state:>6}  {entry.when}  {entry.who}  {entry.title}{marks}")
     lines.append(f"State {found.state}. Undo: {found.undo or 'nothing'}. Redo: {found.redo or 'nothing'}.")
     out.result(found.as_json(), lines)
@@ -53,7 +69,10 @@ def _step(arguments: argparse.Namespace, out: Output, *, back: bool) -> int:
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project)) as workbench:
-        done = history.undo(workbench) if back else history.redo(workbench)
+        if back and arguments.state is not None:
+            done = history.undo_state(workbench, arguments.state)
+        else:
+            done = history.undo(workbench) if back else history.redo(workbench)
     out.result(done.as_json(), [f"{done.title}; {done.needs_review} need review; state {done.state}"])
     return DONE
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import zlib
+from dataclasses import dataclass
 
 import msgspec
 
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.draft import Change
+from metl_gui.core.nodes import Side
 
 _LEVEL = 6
 _RAW = -15
 """Bits of the window, negative for a stream without header and checksum: the file has its own."""
 
+_KEYS = re.compile(rb'"key":\[(\d+),(\d+)\]')
 _decoder = msgspec.json.Decoder(Change)
 
 
@@ -35,10 +39,24 @@ def unpack_change(pack: bytes) -> Change:
     return _decoder.decode(_unpacked(pack))
 
 
-def may_touch(pack: bytes, keys: tuple[BlockKey, ...]) -> bool:
-    """Whether a change may touch one of some blocks; much cheaper than reading it, and never wrong about a no."""
-    text = _unpacked(pack)
-    return any(b'"key":[%d,%d]' % key in text for key in keys)
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What of a project is looked for in the log.
+
+    Args:
+        keys: blocks.
+        schema: a schema or entity, for its versions.
+    """
+
+    keys: frozenset[BlockKey] = frozenset()
+    schema: tuple[Side, int] | None = None
+
+    def may_be_in(self, pack: bytes) -> bool:
+        """Whether a change may touch it; much cheaper than reading the change, and never wrong about a no."""
+        text = _unpacked(pack)
+        if self.schema is not None and b'"schema_id":%d,' % self.schema[1] in text:
+            return True
+        return bool(self.keys) and any((int(v), int(w)) in self.keys for v, w in _KEYS.findall(text))
 
 
 def _packed(text: bytes) -> bytes:

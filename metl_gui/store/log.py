@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from metl_gui.core.blocks import BlockKey
 from metl_gui.core.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
-from metl_gui.store.change_packs import may_touch, pack_change, unpack_change
+from metl_gui.store.change_packs import Touched, pack_change, unpack_change
 
 WINDOW = "window"
 COMMAND = "command"
@@ -171,16 +170,11 @@ def history(connection: sqlite3.Connection, limit: int | None, below: int | None
     return (_logged(row) for row in rows)
 
 
-def touching(
-    connection: sqlite3.Connection, keys: tuple[BlockKey, ...], up_to: int
-) -> Iterator[tuple[LoggedEdit, Change]]:
-    """Yield the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
-    rows = connection.execute(
-        f"{_EDITS}, change FROM edits LEFT JOIN states USING (state) WHERE edits.state <= ? ORDER BY edits.state DESC",
-        (up_to,),
-    )
+def touching(connection: sqlite3.Connection, wanted: Touched) -> Iterator[tuple[LoggedEdit, Change]]:
+    """Yield the edits that may have touched something, newest first, each with what it changed."""
+    rows = connection.execute(f"{_EDITS}, change FROM edits LEFT JOIN states USING (state) ORDER BY edits.state DESC")
     for *facts, pack in rows:
-        if may_touch(pack, keys):
+        if wanted.may_be_in(pack):
             yield _logged(tuple(facts)), unpack_change(pack)
 
 

@@ -12,7 +12,6 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document, Ids
 from metl_gui.core.draft import Change, Stamp, Transition
 from metl_gui.core.nodes import Side
@@ -21,6 +20,7 @@ from metl_gui.errors import BugError, ProjectChangedError, ProjectError, Project
 from metl_gui.store import lease, log, runs, states
 from metl_gui.store.beside import Beside
 from metl_gui.store.block_rows import read_matrix, write_blocks
+from metl_gui.store.change_packs import Touched
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
 from metl_gui.store.interning import Interned
@@ -170,10 +170,10 @@ class ProjectFile:
                 self._require_state(connection, each)
             return log.change_between(connection, state, later)
 
-    def touching(self, keys: tuple[BlockKey, ...], up_to: int) -> list[tuple[LoggedEdit, Change]]:
-        """Read the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
+    def touching(self, wanted: Touched) -> list[tuple[LoggedEdit, Change]]:
+        """Read the edits that may have touched something, newest first, each with what it changed."""
         with self._reading() as connection:
-            return list(log.touching(connection, keys, up_to))
+            return list(log.touching(connection, wanted))
 
     def commit(
         self, transition: Transition, door: str = log.WINDOW, group: int | None = None, undoes: int | None = None

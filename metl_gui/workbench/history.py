@@ -31,6 +31,7 @@ class HistoryEntry(Written):
         group: the undo group it belongs to, named by its first state.
         runs: ids of the runs that mapped with it, newest first.
         exported: whether it was exported.
+        states: how many states it stands for, more than 1 where earlier ones were merged into it.
     """
 
     state: int
@@ -43,6 +44,7 @@ class HistoryEntry(Written):
     group: int
     runs: tuple[str, ...] = ()
     exported: bool = False
+    states: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def history(workbench: Workbench, limit: int | None = None, below: int | None = 
             e.group,
             runs.get(e.state, ()),
             e.state in exported,
+            e.states,
         )
         for e in workbench.log(limit, below)
     )
@@ -130,6 +133,16 @@ def undo(workbench: Workbench) -> StepResult:
         EditError: there is none, or what it touched was changed since.
     """
     return _step(workbench, workbench.undo)
+
+
+def undo_state(workbench: Workbench, state: int) -> StepResult:
+    """Take back what made a state, with everything of the same gesture or command, from anywhere in the history.
+
+    Raises:
+        EditError: what it touched was changed since, it is taken back already, or the log was compacted over it.
+        ProjectError: there is no such state.
+    """
+    return _step(workbench, lambda: workbench.undo_state(state))
 
 
 def redo(workbench: Workbench) -> StepResult:

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Edit, Stamp, Transition, perform
@@ -26,6 +25,7 @@ from metl_gui.core.suggest.refusal import Refusal, RefusedRenames
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
 from metl_gui.store.beside import Beside
+from metl_gui.store.change_packs import Touched
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.runs import LoggedRun
@@ -149,8 +149,12 @@ class Workbench:
 
     @property
     def who(self) -> str:
-        """The person whose name stands at edits."""
+        """The person whose name stands at edits from now on."""
         return self._who
+
+    @who.setter
+    def who(self, name: str) -> None:
+        self._who = name
 
     @property
     def is_for_editing(self) -> bool:
@@ -255,9 +259,9 @@ class Workbench:
         found = self._project.change_between(low, high)
         return found if state <= later else found.inverse()
 
-    def touching(self, keys: tuple[BlockKey, ...], up_to: int) -> list[tuple[LoggedEdit, Change]]:
-        """Read the edits up to a state that touched one of some blocks, newest first, each with what it changed."""
-        return self._project.touching(keys, up_to)
+    def touching(self, wanted: Touched) -> list[tuple[LoggedEdit, Change]]:
+        """Read the edits that may have touched something, newest first, each with what it changed."""
+        return self._project.touching(wanted)
 
     def log(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
         """Read the edit log, newest first; pages are made with the last row's state as ``below``."""

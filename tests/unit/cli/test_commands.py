@@ -245,3 +245,22 @@ def test_set_without_a_schema_or_entity_changes_the_project(metl: Metl, project:
     assert document["settings"] == {"second_person_confirms": "yes"}
     code, _, said = metl("set", project, "meanwhile=hold")
     assert (code, "need --schema or --entity" in said) == (1, True)
+
+
+def test_history_of_a_block_names_the_state_of_each_element_and_undo_takes_that_state_back(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mapped = metl("show", project)[1]["state"]
+    block = f"{ORDERS}@4:payment@2.0.0"
+    _, document, _ = metl("history", project, "--of", block)
+    assert {each["origin"]["state"] for each in document["elements"]} <= set(range(mapped + 1))
+    assert len(document["elements"]) == 8
+    first = document["elements"][0]
+    _, element, _ = metl("history", project, "--of", block, f"{first['element']['from']}={first['element']['to']}")
+    assert element["events"][0]["state"] == first["origin"]["state"]
+    assert metl("history", project, "--of", f"{ORDERS}.amount")[1]["events"]
+    assert main(["history", str(project), "--of", block]) == 0
+    assert f"{first['element']['from']} -> {first['element']['to']}" in capsys.readouterr().out
+    assert metl("history", project, "--of", block, "amount")[0] == 1
+    add_waiting(metl, project)
+    assert metl("undo", project, "--state", mapped + 1)[1]["title"] == "Undo: Add fx.payments.orders version 5"

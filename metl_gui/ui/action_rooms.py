@@ -5,6 +5,7 @@ from __future__ import annotations
 from metl_gui.ui import actions
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.block import actions as block_actions
+from metl_gui.ui.configuring import actions as setting_actions
 from metl_gui.ui.history import actions as history_actions
 from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
@@ -21,6 +22,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     owner_actions.ROWS,
     suggest_actions.ROWS,
     history_actions.ROWS,
+    setting_actions.ROWS,
 )
 """The rows of every room, the shell's first."""
 

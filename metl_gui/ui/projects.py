@@ -41,6 +41,8 @@ class Projects(QObject):
         window = self._window
         self.close()
         window.notice.clear()
+        if window.settings.who:
+            workbench.who = window.settings.who
         if prepared is not None:
             window.map.take_prepared(prepared.content)
         window.project.open(workbench, prepared.review if prepared is not None else None)

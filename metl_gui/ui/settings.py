@@ -109,6 +109,16 @@ class ViewSettings:
         self._store.setValue("last_open", str(path) if path is not None else "")
 
     @property
+    def who(self) -> str:
+        """The name that a person gave themselves, empty for that of the login."""
+        found = self._store.value("who", "")
+        return found.strip() if isinstance(found, str) else ""
+
+    @who.setter
+    def who(self, name: str) -> None:
+        self._store.setValue("who", name)
+
+    @property
     def folded(self) -> list[Any]:
         """Whether each tree of the Map page is folded, and how wide it is when it is not."""
         found = self._mapping("folded").get("trees", [])

@@ -27,12 +27,14 @@ class Status(QStatusBar):
         review_wanted: what waits for a decision.
         selection_wanted: what is selected.
         history_wanted: the states.
+        second_wanted: the next block that waits for a second person.
     """
 
     elements_wanted = Signal()
     review_wanted = Signal()
     selection_wanted = Signal()
     history_wanted = Signal()
+    second_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,10 +50,20 @@ class Status(QStatusBar):
         self.selected = _number("Fit what is selected")
         self.elements = _number("List the elements")
         self.blocks = _number("Go to what waits for a decision")
+        self.second = _number("Go to the next block that waits for a second person")
         self.state, self.mode = _number("Show the history"), QLabel()
         self.addWidget(self.project)
         self.addWidget(self.place, 1)
-        for widget in (self.job_words, self.bar, self.stop, self.mode, self.selected, self.elements, self.blocks):
+        for widget in (
+            self.job_words,
+            self.bar,
+            self.stop,
+            self.mode,
+            self.selected,
+            self.elements,
+            self.blocks,
+            self.second,
+        ):
             self.addPermanentWidget(widget)
         self.addPermanentWidget(self.state)
         self.stop.set_height(20)
@@ -59,6 +71,8 @@ class Status(QStatusBar):
         self._state_words = self._live_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
+        self.second.clicked.connect(self.second_wanted)
+        self.second.hide()
         self.state.clicked.connect(self.history_wanted)
         self.selected.clicked.connect(self.selection_wanted)
         self.elements.clicked.connect(self.elements_wanted)
@@ -111,6 +125,12 @@ class Status(QStatusBar):
         self._live_words = f"published {state:,}" if state is not None else ""
         self.state.setToolTip(tip)
         self._show_state()
+
+    def show_second(self, count: int) -> None:
+        """Show how many blocks wait for a second person, where the project asks for one."""
+        self.second.setText(f"{count:,} wait{'s' if count == 1 else ''} for a second person")
+        self.second.setVisible(count > 0)
+        self.second.updateGeometry()
 
     def _show_state(self) -> None:
         self.state.setText(" · ".join(words for words in (self._state_words, self._live_words) if words))

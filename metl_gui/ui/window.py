@@ -14,6 +14,8 @@ from metl_gui.ui import asking, naming
 from metl_gui.ui import theme as themes
 from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
+from metl_gui.ui.configuring.commands import SettingCommands
+from metl_gui.ui.configuring.second import SecondPerson
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.focus_ring import FocusRing
@@ -24,6 +26,7 @@ from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.map.said import Said
+from metl_gui.ui.matrix.ghost_lines import LostHere
 from metl_gui.ui.notice import Notice, NoticeStrip
 from metl_gui.ui.opening import Opening, Prepared
 from metl_gui.ui.opening_page import OpeningPage
@@ -37,6 +40,7 @@ from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
 from metl_gui.ui.search.everywhere import Everywhere
+from metl_gui.ui.second_matrix import SecondMatrix
 from metl_gui.ui.selection import Selected, Selection, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
@@ -78,7 +82,10 @@ class Window(QMainWindow):
     owners: OwnerCommands
     owner_docks: OwnerDocks
     history: HistoryRoom
+    configuring: SettingCommands
+    second: SecondPerson
     review: ReviewPage
+    second_matrix: SecondMatrix
     run_page: RunPage
     stack: QStackedWidget
     dressing: Dressing
@@ -105,6 +112,7 @@ class Window(QMainWindow):
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.suggest = SuggestionRoom(self.map, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
+        self.second_matrix = SecondMatrix(self.project, self.selection, self.map, self.review, self)
         self.run_page = RunPage(self.project, self.spark)
         self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), Status()
@@ -113,6 +121,8 @@ class Window(QMainWindow):
         self.waiting = 0
         self.is_busy = False
         self.history = HistoryRoom(self)
+        self.configuring = SettingCommands(self)
+        self.second = SecondPerson(self.project, self.selection, self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self._warms_up = warms_up
@@ -234,6 +244,7 @@ class Window(QMainWindow):
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)
         self.map.review_wanted.connect(self._show_review)
+        self.second_matrix.loss_picked.connect(self._show_loss)
         self.start.new_wanted.connect(self.commands.new_project)
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
@@ -241,6 +252,9 @@ class Window(QMainWindow):
         self.status.elements_wanted.connect(self._list_elements)
         self.status.review_wanted.connect(self._show_review)
         self.status.selection_wanted.connect(self._fit_selected)
+        self.map.block.why_not_confirm = self.second.why_not
+        self.second.changed.connect(self._show_second)
+        self.status.second_wanted.connect(self.second.go_on)
         self.status.history_wanted.connect(self.history.show)
         self.head.live_wanted.connect(self.history.compare_with_live)
         self.history.live.changed.connect(self._show_live)
@@ -337,6 +351,11 @@ class Window(QMainWindow):
         self.status.show_live(live.number, live.tip)
         self.actions_table.refresh()
 
+    def _show_second(self) -> None:
+        self.status.show_second(self.second.count)
+        self.map.block.read_again()
+        self.actions_table.refresh()
+
     def _refused(self, error: MetlError) -> None:
         self.show_facts()
         if self.project.looks_back is not None:
@@ -396,6 +415,11 @@ class Window(QMainWindow):
     def _open_recent(self, action: QAction) -> None:
         if isinstance(action.data(), Path):
             self.commands.open(action.data())
+
+    def _show_loss(self, lost: LostHere) -> None:
+        """Bring the card of a lost element."""
+        self.show_page(1)
+        self.review.go_to_card(*lost)
 
     def _show_review(self) -> None:
         self.show_page(PAGES.index("Review"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
@@ -28,7 +30,7 @@ from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
+from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.selection import Place, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.menu import action_named, node_menu
@@ -61,6 +63,7 @@ class BlockPanel(Surface):
         self._shown: tuple[Document, BlockKey, tuple[Ghost, ...]] | None = None
         self.key: BlockKey | None = None
         self.told = ("Block", "", "plain", "")
+        self.why_not_confirm: Callable[[Block], str] = _nothing_against
         self.tools = BlockTools()
         self.lists = TwoLists()
         self.versions = VersionStrip()
@@ -80,7 +83,7 @@ class BlockPanel(Surface):
         self.tools.versions.toggled.connect(self._show_view)
         project.opened.connect(self.refresh)
         project.changed.connect(self.refresh)
-        project.commented.connect(self._read_again)
+        project.commented.connect(self.read_again)
         selection.changed.connect(self.refresh)
 
     # what is shown
@@ -94,7 +97,8 @@ class BlockPanel(Surface):
         if self.isVisible():
             self._show(document, block)
 
-    def _read_again(self) -> None:
+    def read_again(self) -> None:
+        """Show the block anew: what is known beside it is another one now."""
         self._shown = None
         self.refresh()
 
@@ -236,7 +240,11 @@ class BlockPanel(Surface):
         lost = len(block.open_losses) if block is not None else 0
         waits = block is not None and block.status in (Status.UNCONFIRMED, Status.NEEDS_REVIEW)
         self.confirm.setVisible(waits)
-        self.confirm.setText(f"Review {number_of(lost, 'lost element')}" if lost else "Confirm the block")
+        why_not = self.why_not_confirm(block) if block is not None and waits and not lost else ""
+        words = "Waits for a second person" if why_not else "Confirm the block"
+        self.confirm.setText(f"Review {number_of(lost, 'lost element')}" if lost else words)
+        self.confirm.setEnabled(bool(lost) or (self._project.can_edit and not why_not))
+        self.confirm.setToolTip(plain_tip(why_not))
         self.confirm.updateGeometry()
 
     def _show_view(self) -> None:
@@ -308,6 +316,10 @@ class BlockPanel(Surface):
             self.review_wanted.emit(block.key)
         else:
             self._project.do(ConfirmBlock(block.key))
+
+
+def _nothing_against(_block: Block) -> str:
+    return ""
 
 
 def _attribute(place: Place | None, version_id: int) -> int | None:

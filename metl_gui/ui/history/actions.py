@@ -47,6 +47,14 @@ ROWS = (
         lambda w: w.history.compare_with_now(),
         all_of(has_project, _one_meant),
     ),
+    ActionRow(
+        "undo_state",
+        "Edit",
+        "Undo the state that is looked at or chosen…",
+        "",
+        lambda w: w.history.ask_and_undo(),
+        all_of(may_write, _one_meant),
+    ),
     ActionRow("compare_with_live", "View", "Compare with what is live", "", lambda w: w.history.compare_with_live()),
     ActionRow(
         "publish",

@@ -18,6 +18,7 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.history.difference_model import DifferenceModel
 from metl_gui.ui.history.difference_rows import DifferenceGroup, DifferenceRow, as_text, groups_of, summary
 from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.matrix.marks_of_difference import ElementMark, marks_of
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
@@ -36,11 +37,13 @@ class Asked:
     Args:
         title: what the comparison is called.
         before, after: their numbers; the newest state for ``None``.
+        is_step: it is what one state changed, not a comparison that somebody asked for.
     """
 
     title: str
     before: int
     after: int | None
+    is_step: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,7 @@ class Compared:
     asked: Asked
     difference: Difference
     groups: tuple[DifferenceGroup, ...]
+    marks: tuple[ElementMark, ...]
 
 
 class DifferencePane(QWidget):
@@ -104,7 +108,8 @@ class DifferencePane(QWidget):
             watch.step("Comparing states")
             after = _at(workbench, now, asked.after)
             difference = compare(before, after)
-            return Compared(asked, difference, groups_of(difference, before, after))
+            groups, marks = groups_of(difference, before, after), marks_of(difference, before, after)
+            return Compared(asked, difference, groups, marks)
 
         self._comparing.start("Comparing states", task, self._show)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
+from metl_gui.core.draft import Transition
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
@@ -19,8 +20,10 @@ from metl_gui.ui.history.panel import HistoryPanel
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import number_of
 from metl_gui.workbench.publishing import Published, publish
+from metl_gui.workbench.session import Door
 from metl_gui.workbench.timeline import PastState, find_state
 
 if TYPE_CHECKING:
@@ -56,7 +59,11 @@ class HistoryRoom(QObject):
         self.panel.menu_wanted.connect(self._show_menu)
         self.panel.difference.chosen.connect(self._go_to)
         self.banner.back_wanted.connect(self.looking.come_back)
+        self.banner.undo_wanted.connect(self.ask_and_undo)
         self.banner.comparison_wanted.connect(self.compare_with_now)
+        self.panel.difference.told.connect(self._show_marks)
+        self.dock.visibilityChanged.connect(self._show_marks)
+        self.looking.shown.connect(self._show_marks)
         self.looking.failed.connect(self._refuse)
         self.looking.shown.connect(window.show_facts)
 
@@ -113,6 +120,39 @@ class HistoryRoom(QObject):
             self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
         else:
             self.panel.compare(meant, live, f"From {words} to what is live, state {live:,}")
+
+    def ask_and_undo(self) -> None:
+        """Take back the edit that made the state that is meant, after one question that names it."""
+        meant, workbench = self.meant, self._window.project.workbench
+        past = find_state(workbench, meant) if workbench is not None and meant is not None else None
+        if past is None or workbench is None:
+            return
+        text = (
+            f"{past.who} did it {ago(past.when_ms)}. What was done elsewhere since stays. "
+            "It makes a new state, which can be undone too."
+        )
+        answers = [("undo", "Undo it"), ("cancel", "Cancel")]
+        if asking.ask(f"Undo “{past.title}”?", text, answers, self._window) == "undo":
+            self.undo(past)
+
+    def undo(self, past: PastState) -> None:
+        """Take back the edit that made a state; a refusal says what stands in the way."""
+        window = self._window
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[Transition]) -> None:
+            if outcome.error is not None:
+                asking.tell(outcome.error, window)
+            if window.project.workbench is workbench and outcome.value is not None:
+                self.looking.come_back()
+                window.project.catch_up()
+                window.notify(f"Undone: {past.title}.")
+
+        window.jobs.start(
+            f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, Door.WINDOW), done
+        )
 
     def ask_and_publish(self) -> None:
         """Show what publishing the state means, and ask once."""
@@ -172,6 +212,13 @@ class HistoryRoom(QObject):
         menu.addAction("Copy as text", self.panel.copy)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
+
+    def _show_marks(self, _what: object = None) -> None:
+        """Mark in the matrix what two compared states differ in, or what the state that is looked at changed."""
+        compared, looks_back = self.panel.difference.compared, self._window.project.looks_back
+        is_meant = compared is not None and (not compared.asked.is_step or compared.asked.after == looks_back)
+        is_seen = compared is not None and is_meant and self.panel.isVisible()
+        self._window.map.matrix.show_difference(compared.marks if compared is not None and is_seen else None)
 
     def _tell(self, facts: str) -> None:
         self.dock.say("History", facts)

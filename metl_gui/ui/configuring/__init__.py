@@ -1,0 +1,1 @@
+"""Settings in the window: of schemas, of entities, of the whole project."""

@@ -1,0 +1,71 @@
+"""What people do with settings from the menus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metl_gui.core.nodes import Side
+from metl_gui.core.trees import Tree
+from metl_gui.errors import UserError
+from metl_gui.ui import asking
+from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
+from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
+from metl_gui.ui.selection import Place
+from metl_gui.workbench.project_settings import project_settings, set_project_settings
+from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, person
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+
+class SettingCommands:
+    """The settings of one window's project."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+
+    def schemas_chosen(self, side: Side) -> tuple[int, ...]:
+        """Return the ids of the schemas or entities that are chosen in a tree, the current one first."""
+        current, tree = self._window.selection.current, self._window.project.value.tree(side)
+        many = current.sources if side is Side.EXTRACTION else current.targets
+        return _schemas_of(tree, (current.on(side), *many))
+
+    def ask_of(self, side: Side) -> None:
+        """Show the settings of what is chosen in a tree."""
+        window, ids = self._window, self.schemas_chosen(side)
+        if ids:
+            dialog = SchemaSettingsDialog(window.project, window.jobs, side, ids, window)
+            dialog.wanted.connect(window.project.do)
+            dialog.open()
+
+    def ask_of_project(self) -> None:
+        """Show the settings of the project, and who works in this window."""
+        window = self._window
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+        needs_second = project_settings(workbench).second_person_confirms if workbench.is_for_editing else None
+        dialog = ProjectSettingsDialog(workbench.who, person(), needs_second, window)
+        dialog.wanted.connect(self._set)
+        dialog.open()
+
+    def _set(self, wanted: tuple[str, bool]) -> None:
+        window, (who, needs_second) = self._window, wanted
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+        window.settings.who = who
+        workbench.who = who or person()
+        try:
+            if workbench.is_for_editing and project_settings(workbench).second_person_confirms != needs_second:
+                set_project_settings(workbench, [f"{SECOND_PERSON_CONFIRMS}={'yes' if needs_second else 'no'}"])
+                then = "A second person confirms from now on." if needs_second else "Whoever maps confirms from now on."
+                window.notify(then)
+        except UserError as error:
+            asking.tell(error, window)
+        window.second.look()
+
+
+def _schemas_of(tree: Tree, places: tuple[Place | None, ...]) -> tuple[int, ...]:
+    ids = (place.schema for place in places if place is not None)
+    return tuple(id_ for id_ in dict.fromkeys(ids) if tree.find_schema(id_) is not None)

@@ -8,13 +8,15 @@ from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 from metl_gui.core.assignments import Assignment, AssignmentKey
+from metl_gui.core.collecting import collect
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
 from metl_gui.core.nodes import Side
 from metl_gui.core.pending import PendingImport
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename, RefusedRenames
-from metl_gui.store import assignments, comments, pending, project_settings, refusals, runs, states
+from metl_gui.core.version_tasks import VersionTask
+from metl_gui.store import assignments, comments, pending, project_settings, refusals, runs, states, version_tasks
 from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -152,6 +154,22 @@ class Beside:
         """Read the versions of a bulk import in their order, those that were added included."""
         with self._reading() as connection:
             return tuple(pending.versions(connection, import_id))
+
+    def version_tasks(self) -> tuple[VersionTask, ...]:
+        """Read the version tasks, dismissed ones included, the oldest first."""
+        with self._reading() as connection:
+            return version_tasks.read(connection)
+
+    def collect_version_tasks(self, seen: Sequence[VersionTask], stamp: Stamp) -> None:
+        """Put versions that a run has seen to the tasks; needs no lease."""
+        with self._appending() as connection:
+            changes = collect(version_tasks.read(connection), seen)
+            version_tasks.change(connection, changes, stamp.when_ms)
+
+    def dismiss_version_task(self, task_id: int, stamp: Stamp) -> bool:
+        """Take a version task off the list; whether it was on it."""
+        with self._editing() as connection:
+            return version_tasks.dismiss(connection, task_id, stamp.who)
 
     def project_settings(self) -> dict[str, str]:
         """Read the settings of the project that are not at their defaults, by name."""

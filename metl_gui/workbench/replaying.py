@@ -15,7 +15,7 @@ from metl_gui.engine.runs import LOCAL_TARGET, NOOP, ReplayOrder, RunSpec, new_r
 from metl_gui.engine.sources.error_store import KEPT_IN_PART, ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.running import PRODUCTION, TEST, EventSink, Mode, RunResult, pin, run_prepared
 from metl_gui.workbench.session import Workbench
 
@@ -95,6 +95,7 @@ def replay(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
 ) -> RunResult:
     """Map again what waits in an error store, and keep the report with the project.
 
@@ -106,6 +107,7 @@ def replay(
         spark: a Spark process that is started already; by default one for this replay only.
         on_event: takes every event, on the calling thread.
         watch: progress and cancel.
+        aside: as of a run.
 
     Raises:
         RunError: there is no such error store, it is damaged, or the replay cannot go on; then all waits as before.
@@ -116,7 +118,7 @@ def replay(
     spec = prepare_replay(workbench, request)
     if not ErrorStore.at(request.errors, request.reasons).waiting(request.mode, request.is_again):
         return _nothing(spec, request)
-    return run_prepared(workbench, spec, request.spark, spark, on_event, watch)
+    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
 
 
 def _check(request: ReplayRequest) -> None:

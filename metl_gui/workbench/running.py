@@ -19,6 +19,7 @@ import msgspec
 from metl_gui.core.blocks import Status
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
+from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
@@ -28,12 +29,13 @@ from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
-from metl_gui.errors import ProjectError, RunError
+from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.version_tasks import REASONS, collect_tasks
 
 EventSink = Callable[[EngineEvent], None]
 _LOOK_SECONDS = 0.05
@@ -77,11 +79,13 @@ class RunResult:
         report: its counts, as contract.md §5 has them, with ``outputs`` and ``errors``.
         folder: the run folder: ``spec.json``, ``events.jsonl``, ``report.json``.
         samples: folder of records kept beside their messages.
+        version_tasks: versions that its records showed and the project does not have.
     """
 
     report: RunReport
     folder: Path
     samples: Path
+    version_tasks: tuple[VersionTask, ...] = ()
 
     def first_results(self, count: int, entity: str = "") -> list[MappedRecord]:
         """Return records beside the messages they became, for people to look at: of one entity, or of all."""
@@ -186,6 +190,7 @@ def run_mapping(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
 ) -> RunResult:
     """Map a source with a state of the project and keep the report with the project.
 
@@ -195,6 +200,7 @@ def run_mapping(
         spark: a Spark process that is started already or stays for the next run; by default one for this run only.
         on_event: takes every event of the run, on the calling thread.
         watch: progress in bytes, and cancel: it answers within a second.
+        aside: where what was set aside for want of a version is looked into; a window has a process for it.
 
     Raises:
         RunError: the run cannot start or go on; then nothing is left of its outputs.
@@ -202,7 +208,7 @@ def run_mapping(
         RunCancelled: it was cancelled; then nothing is left of its outputs.
     """
     watch.step("Compiling the matrix")
-    return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch)
+    return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch, aside)
 
 
 def run_prepared(
@@ -212,6 +218,7 @@ def run_prepared(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
 ) -> RunResult:
     """Do a run that was prepared; see ``run_mapping``."""
     forget_old_runs(workbench.project_id)
@@ -228,7 +235,21 @@ def run_prepared(
     watch.step("Waiting for Spark")
     with _process(spark, target) as process, _cancelling(process, watch):
         report = process.run(spec, take)
-    return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder)
+    report, tasks = _looked_into(workbench, report, watch, aside)
+    return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder, tasks)
+
+
+def _looked_into(
+    workbench: Workbench, report: RunReport, watch: Watch, aside: Aside
+) -> tuple[RunReport, tuple[VersionTask, ...]]:
+    """Find the versions that a run did not know; where that fails its report says so, for the run itself is done."""
+    if not report.errors or not report.by_reason.keys() & set(REASONS):
+        return report, ()
+    try:
+        return report, collect_tasks(workbench, report.errors, report.run_id, report, watch, aside)
+    except (RunError, ProjectError, RunCancelled) as stop:
+        problem = f"Which versions the messages show that nobody has imported was not found out: {stop}"
+        return msgspec.structs.replace(report, problems=(*report.problems, problem)), ()
 
 
 def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) -> RunReport:

@@ -61,8 +61,11 @@ def test_without_strict_the_same_run_ends_with_0(project: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--source", "{tmp}/absent", "--sink", "noop"], ["--source", "{tmp}", "--sink", "noop", "--mode", "production"]],
-    ids=["no such source", "production"],
+    [
+        ["--source", "{tmp}/absent", "--sink", "noop"],
+        ["--source", "{tmp}", "--sink", "noop", "--mode", "production", "--state", "0"],
+    ],
+    ids=["no such source", "production of a state that nobody published"],
 )
 def test_a_run_that_cannot_start_ends_with_1_and_a_hint(project: Path, tmp_path: Path, wrong: list[str]) -> None:
     code, document, said = metl_run(project, *(text.format(tmp=tmp_path) for text in wrong))

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from metl_gui.core.blocks import Status
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Version
 from metl_gui.core.paths import escape, split
@@ -19,14 +20,17 @@ Payload = dict[str, Any]
 
 @dataclass
 class Expected:
-    """Counts, and the payloads without nulls by (position, entity, op)."""
+    """Counts, and the payloads without nulls by (position, entity, op); positions of what is set aside by reason."""
 
     read: int = 0
     mapped: int = 0
     filtered: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     hostile: int = 0
+    held: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
     payloads: dict[tuple[str, str, str], Payload] = field(default_factory=dict)
+    is_production: bool = False
 
     @property
     def by_entity(self) -> Counter[str]:
@@ -34,9 +38,9 @@ class Expected:
         return Counter(entity for _, entity, _ in self.payloads)
 
 
-def expect(document: Document) -> Expected:
-    """Map every line of the sample's files."""
-    expected = Expected()
+def expect(document: Document, is_production: bool = False) -> Expected:
+    """Map every line of the sample's files; in production all blocks are taken for confirmed but those in review."""
+    expected = Expected(is_production=is_production)
     for lines in fx_files.kinds().values():
         for kind, line in lines:
             expected.read += 1
@@ -52,6 +56,12 @@ def expect(document: Document) -> Expected:
 def _map(document: Document, op: str, line: Line, expected: Expected) -> None:
     wrapper = line.wrapper
     position = f"{wrapper['topic']}/{wrapper['partition']}/{wrapper['offset']}"
+    if op not in ("t", "d") and _number(document, line) is None:  # a delete is told by its key alone
+        expected.unknown.add(position)
+        return
+    if op != "t" and expected.is_production and _waits(document, op, line):
+        expected.held.add(position)
+        return
     found = _truncated(document, line) if op == "t" else _changed(document, op, line)
     for entity, payload in found.items():
         expected.payloads[position, entity, op] = payload
@@ -85,6 +95,21 @@ def _changed(document: Document, op: str, line: Line) -> dict[str, Payload]:
     return sent
 
 
+def _waits(document: Document, op: str, line: Line) -> bool:
+    """Whether a block of the version of a line waits for a person."""
+    version = _version(document, line, line.value["before" if op == "d" else "after"])
+    return any(block.status is Status.NEEDS_REVIEW for block in document.matrix.column_set(version.id))
+
+
+def _number(document: Document, line: Line) -> int | None:
+    """Return which of the table's versions a line has, by its columns; None where the document does not have it."""
+    row = line.value["before" if line.value["op"] == "d" else "after"]
+    present = {escape(name) for name in row}
+    names = [{escape(facts[0]) for facts in version} for version in fx_files.versions()[line.topic]]
+    there = [{a.path for a in version.attributes} for version in _versions(document, line)]
+    return next((at for at, own in enumerate(names) if own == present and own in there), None)
+
+
 def _versions(document: Document, line: Line) -> tuple[Version, ...]:
     schema = document.extraction.named(line.topic)
     assert schema is not None
@@ -102,9 +127,11 @@ def _version(document: Document, line: Line, row: Payload) -> Version:
         for version in _versions(document, line)
         if {a.path for a in version.attributes if not a.optional} <= present <= {a.path for a in version.attributes}
     ]
-    if line.wrapped:
+    if line.wrapped and _number(document, line) is not None:
         number = fx_files.versions()[line.topic].index(fx_files.facts_of_message(line.wrapper))
         return _versions(document, line)[number]
+    if not fitting and line.value["op"] == "d":
+        fitting = [version for version in _versions(document, line) if version.key and set(version.key) <= present]
     return fitting[-1]
 
 

@@ -91,8 +91,8 @@ def test_a_cancelled_run_leaves_no_output(workbench: Workbench, sample: SampleFo
 
 def test_what_cannot_be_run_is_refused_before_spark_is_asked(workbench: Workbench, sample: SampleFolder) -> None:
     source = str(sample.messages)
-    with pytest.raises(UserError, match="is published yet"):
-        run_mapping(workbench, RunRequest(source, mode="production"))
+    with pytest.raises(UserError, match=r"State 0 of .* is not published"):
+        run_mapping(workbench, RunRequest(source, mode="production", state=0))
     with pytest.raises(RunError, match="limit of 0"):
         run_mapping(workbench, RunRequest(source, limit=0))
     with pytest.raises(ProjectError, match="no state 9999"):

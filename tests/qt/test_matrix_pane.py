@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.review import ReviewItem
-from metl_gui.ui.matrix.ghost_lines import LostHere
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.review.matrix_pane import MatrixPane
-from metl_gui.ui.second_matrix import SecondMatrix
 from metl_gui.ui.window import Window
-from tests.qt.matrix_hand import LEFT, elements, select
+from tests.qt.matrix_hand import LEFT, at_cell, elements, select
 
 
 @pytest.fixture
@@ -26,18 +22,16 @@ def item(window: Window) -> ReviewItem:
 
 
 @pytest.fixture
-def pane(window: Window, item: ReviewItem) -> Iterator[MatrixPane]:
-    pane = MatrixPane(window.project, window.selection)
-    joint = SecondMatrix(window.map, pane)
-    pane.resize(1100, 420)
-    pane.show_item(window.project.value, item)
-    pane.show()
-    yield pane
-    window.map.views.remove(pane.matrix)
-    joint.deleteLater()
-    pane.close()
-    pane.deleteLater()
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+def pane(window: Window, item: ReviewItem) -> MatrixPane:
+    """Return the pane of the Review page at the item with most to say."""
+    window.show_page(1)
+    window.review.list.go_to(item.key)
+    QTest.mouseClick(window.review.detail.matrix_button, LEFT)
+    QApplication.processEvents()
+    found = window.second_matrix.pane
+    assert found is not None
+    assert found.isVisible()
+    return found
 
 
 def place(pane: MatrixPane, key: BlockKey, element: Element) -> QPoint:
@@ -81,7 +75,7 @@ def test_a_click_maps_a_free_attribute_there_and_settles_the_card(
     )
     QTest.mouseClick(pane.matrix.viewport(), LEFT, pos=place(pane, item.key, Element(loss.q, free)))
     assert Element(loss.q, free) in elements(window, item.key)
-    left = {each.to_path for each in window.project.review_items() for each in each.losses if each}
+    left = {lost.to_path for each in window.project.review_items() for lost in each.losses}
     assert loss.to_path not in left
     assert pane.matrix.content is window.map.planes.whole
     assert pane.matrix.content is not None
@@ -100,20 +94,38 @@ def test_the_block_before_can_be_selected_and_not_edited(window: Window, pane: M
     assert elements(window, came_from) == before
 
 
-def test_a_ghost_names_its_loss_and_the_selection_is_followed(
+def test_a_click_on_a_ghost_gives_the_keyboard_to_its_card_and_the_selection_is_followed(
     window: Window, pane: MatrixPane, item: ReviewItem
 ) -> None:
-    picked: list[LostHere] = []
-    pane.loss_picked.connect(picked.append)
     content = pane.matrix.content
     assert content is not None
     cell = content.lost_cells(item.key)[0]
     x, y = pane.matrix.sight.snapped.on_screen(cell.column[0] + GHOST / 2, cell.row[0] + 0.5)
     at = (pane.matrix.panes.plane.pos() + QPointF(x, y)).toPoint()
     QTest.mouseClick(pane.matrix.viewport(), LEFT, pos=at)
-    assert picked == [(item.key, cell.loss)]
+    card = window.review.detail.card_in_hand
+    assert card is not None
+    assert card.hasFocus()
+    assert card.facts.loss == cell.loss
     select(window, item.key, item.block.elements[0])
     assert pane.matrix.selected == window.selection.current
+
+
+def test_a_ghost_on_the_map_page_brings_the_review_page_with_its_card(window: Window, item: ReviewItem) -> None:
+    matrix = window.map.matrix
+    content = matrix.content
+    assert content is not None
+    cell = content.lost_cells(item.key)[-1]
+    at_cell(window, item.key, item.block.elements[0])
+    x, y = matrix.sight.snapped.on_screen(cell.column[0] + GHOST / 2, cell.row[0] + 0.5)
+    QTest.mouseClick(matrix.viewport(), LEFT, pos=(matrix.panes.plane.pos() + QPointF(x, y)).toPoint())
+    assert window.stack.currentWidget() is window.review
+    assert window.review.item is not None
+    assert window.review.item.key == item.key
+    card = window.review.detail.card_in_hand
+    assert card is not None
+    assert card.hasFocus()
+    assert card.facts.loss == cell.loss
 
 
 def test_the_same_decision_shown_again_moves_nothing_and_another_one_does(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -15,14 +15,20 @@ from metl_gui.core.review import ReviewItem
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.map import words
-from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, looking_at
+from metl_gui.ui.matrix.camera import MARGIN_PX, TALLEST_CELL, looking_at
 from metl_gui.ui.matrix.content import Content, content_of
+from metl_gui.ui.matrix.headers import top_px
 from metl_gui.ui.matrix.hits import Box, Cell
+from metl_gui.ui.matrix.legend import legend_px
 from metl_gui.ui.matrix.veil import Focus, box_of_block
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.notes import PlaceNotes
 from metl_gui.ui.selection import Selected, Selection, still_there
+
+_ROWS = 11
+_LEAST_CELL = 18.0
+"""Pixels of a cell whose names can be read."""
 
 Run: TypeAlias = tuple[tuple[Cell, ...], tuple[Cell, ...]]
 """Cells to set, and cells left out because an end is taken."""
@@ -78,6 +84,11 @@ class MatrixPane(QWidget):
             shortcut = QShortcut(QKeySequence(key), self.matrix)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(does)
+
+    def sizeHint(self) -> QSize:
+        """Return room for headers, legend and a dozen attributes; whatever is larger is panned."""
+        around = top_px() + legend_px() + self.caption.sizeHint().height() + 2 * MARGIN_PX
+        return QSize(600, round(around + _ROWS * TALLEST_CELL))
 
     def show_content(self, content: Content | None) -> None:
         """Show the plane as the Map page has laid it out, with nothing hidden."""
@@ -135,7 +146,7 @@ class MatrixPane(QWidget):
 
     def _can_be_read(self, box: Box) -> bool:
         frame = self.matrix.frame
-        return (box[2] - box[0]) * WIDEST_CELL <= frame.width and (box[3] - box[1]) * TALLEST_CELL <= frame.height
+        return (box[2] - box[0]) * _LEAST_CELL <= frame.width and (box[3] - box[1]) * _LEAST_CELL <= frame.height
 
     def _say(self, item: ReviewItem, content: Content) -> None:
         document, came_from = content.document, item.block.came_from

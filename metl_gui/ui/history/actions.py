@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, has_project, looks_back, may_write
+from metl_gui.ui.conditions import all_of, has_project, looks_back, may_write, node_selected
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -21,6 +21,7 @@ def _has_states(window: Window) -> bool:
 
 ROWS = (
     ActionRow("history", "View", "History", "Ctrl+H", lambda w: w.history.show(), begins_section=True),
+    ActionRow("why", "View", "Why is this mapped?", "Ctrl+Shift+Y", lambda w: w.history.show_why(), node_selected),
     ActionRow(
         "time_slider",
         "View",

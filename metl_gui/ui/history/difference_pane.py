@@ -176,7 +176,7 @@ def _view(model: DifferenceModel) -> BranchView:
     view.setAccessibleName("What differs")
     view.setAllColumnsShowFocus(True)
     view.setHeaderHidden(True)
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    view.setTextElideMode(Qt.TextElideMode.ElideRight)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     header = view.header()
     header.setStretchLastSection(False)

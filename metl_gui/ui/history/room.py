@@ -19,6 +19,7 @@ from metl_gui.ui.history.looking import Looking
 from metl_gui.ui.history.panel import HistoryPanel
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.history.time_strip import TimeStrip
+from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import number_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
 _HISTORY_PX = 330
+_WHY_PX = 320
 
 
 class HistoryRoom(QObject):
@@ -48,13 +50,18 @@ class HistoryRoom(QObject):
         self.banner = PastBanner(project, self.looking)
         self.panel = HistoryPanel(project, self.looking, self.live, jobs)
         self.strip = TimeStrip(project, self.looking, self.live, jobs)
+        self.why = WhyPanel(project, window.selection, self.looking, jobs)
         self.dock = Dock("historyDock", "History", self.panel)
+        self.why_dock = Dock("whyDock", "Why", self.why)
         page = window.map
         page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
         page.tabifyDockWidget(page.block_dock, self.dock)
+        page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.why_dock)
         self.dock.hide()
+        self.why_dock.hide()
+        self.why.told.connect(self._tell_why)
         page.add_below_matrix(self.strip)
-        self._is_laid_out = False
+        self._is_laid_out = self._is_why_laid_out = False
         self.panel.told.connect(self._tell)
         self.panel.menu_wanted.connect(self._show_menu)
         self.panel.difference.chosen.connect(self._go_to)
@@ -78,6 +85,17 @@ class HistoryRoom(QObject):
         if is_new:  # beside the block editor it would have a few lines only; from then on it is as a person makes it
             self._is_laid_out = True
             window.map.resizeDocks([self.dock], [themes.px(_HISTORY_PX)], Qt.Orientation.Vertical)
+
+    def show_why(self) -> None:
+        """Show who mapped what is selected, with the keyboard on it."""
+        window = self._window
+        window.show_page(0)
+        is_new = self.why_dock.isHidden() and not self._is_why_laid_out
+        _front(self.why_dock, self.why.view)
+        self.why.read()
+        if is_new:
+            self._is_why_laid_out = True
+            window.map.resizeDocks([self.why_dock], [themes.px(_WHY_PX)], Qt.Orientation.Vertical)
 
     def show_strip(self, is_shown: bool) -> None:
         """Show the time slider with the keyboard on it, or hide it."""
@@ -222,6 +240,9 @@ class HistoryRoom(QObject):
 
     def _tell(self, facts: str) -> None:
         self.dock.say("History", facts)
+
+    def _tell_why(self, facts: str) -> None:
+        self.why_dock.say("Why", facts)
 
     def _refuse(self, error: MetlError) -> None:
         self._window.notify(str(error), is_good=False)

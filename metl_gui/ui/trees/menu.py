@@ -10,12 +10,13 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.selection import Place
 
 _MAPPING = ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen")
-_LOOKING = ("open_block", "block_versions", "suggestions", "what_feeds", "where_goes", "progression")
+_LOOKING = ("open_block", "block_versions", "suggestions", "what_feeds", "where_goes", "progression", "why")
 _SAYING = ("same_as", "not_same_as", "comment", "mask")
 _VERSION = ("new_entity_version", "remove_version")
+_SETTINGS = {"schema_settings": Side.EXTRACTION, "entity_settings": Side.CDM}
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "schema": (_MAPPING, _LOOKING, ("comment",), ("new_entity_version",)),
-    "version": (_MAPPING, _LOOKING, ("comment",), _VERSION),
+    "schema": (_MAPPING, _LOOKING, ("comment", *_SETTINGS), ("new_entity_version",)),
+    "version": (_MAPPING, _LOOKING, ("comment", *_SETTINGS), _VERSION),
     "attribute": (_MAPPING, _LOOKING, _SAYING),
 }
 
@@ -32,7 +33,8 @@ def node_menu(owner: QWidget, side: Side, place: Place) -> QMenu | None:
     menu = QMenu(owner)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     for section in _SECTIONS[kind]:
-        actions = [a for name in section if (a := action_named(owner, name)) is not None and a.isEnabled()]
+        names = [name for name in section if _SETTINGS.get(name, side) is side]
+        actions = [a for name in names if (a := action_named(owner, name)) is not None and a.isEnabled()]
         if actions and not menu.isEmpty():
             menu.addSeparator()
         menu.addActions(actions)

@@ -1,0 +1,208 @@
+"""Why is this mapped: what was done to the selected element, block or attribute, by whom, when, and in which state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.ui import asking
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.history.looking import Looking
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.moments import ago
+from metl_gui.ui.naming import block_words, number_of, path_of, schema_name
+from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.pause import pause
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.selection import Place, Selected, Selection
+from metl_gui.ui.surface import Surface
+from metl_gui.ui.two_lines import TwoLines
+from metl_gui.workbench.blame import (
+    CARRIED,
+    CLEARED,
+    CONFIRMED,
+    LOST,
+    RETIRED,
+    SET,
+    Event,
+    Lineages,
+    attribute_history,
+    block_history,
+    element_history,
+)
+from metl_gui.workbench.session import Workbench
+
+_DELAY_MS = 200
+_KINDS = {SET: "accent", CARRIED: "plain", CONFIRMED: "accent", CLEARED: "plain", LOST: "review", RETIRED: "plain"}
+_NOTHING = "Select a cell, a block or an attribute to see who mapped it, when and why."
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked about: an element or a block by its key, or an attribute by its lineage."""
+
+    title: str
+    where: str = ""
+    key: BlockKey | None = None
+    lineages: Lineages | None = None
+    attribute: tuple[Side, int, int] | None = None
+
+
+class WhyPanel(Surface):
+    """Follows the selection while it is seen; a row leads to the state.
+
+    Signals:
+        told: a ``str``, how much was done.
+
+    Args:
+        looking: leads to a state.
+        jobs: where the history is read.
+    """
+
+    told = Signal(object)
+
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        looking: Looking,
+        jobs: Jobs,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("panel", (284, 260), parent)
+        self._project, self._selection, self._looking = project, selection, looking
+        self._reading = NewestJob(jobs)
+        self._shown: tuple[_Asked, int] | None = None
+        self.model: LineModel[Event] = LineModel(self)
+        self.view = line_view(self.model, "Why it is mapped")
+        self.view.setProperty("isMain", True)
+        self.heading, self.where = Elided(kind="heading"), Elided(kind="small")
+        self.note = plain_label(kind="dim")
+        self.note.setWordWrap(True)
+        self._timer = pause(self, _DELAY_MS, self.read)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 8)
+        layout.setSpacing(4)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.where)
+        layout.addWidget(self.note)
+        layout.addWidget(self.view, 1)
+        layout.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.view.clicked.connect(self._go)
+        self.view.activated.connect(self._go)
+        selection.changed.connect(self._soon)
+        project.changed.connect(self._soon)
+        project.opened.connect(self._opened)
+        self._say("", _NOTHING)
+
+    def read(self) -> None:
+        """Ask now about what is selected."""
+        self._timer.stop()
+        workbench = self._project.workbench
+        asked = asked_of(self._project.value, self._selection.current) if workbench is not None else None
+        if asked is None or workbench is None:
+            self._shown = None
+            self._say("", _NOTHING)
+            return
+        now = asked, workbench.document.state
+        if now == self._shown:
+            return
+
+        def done(outcome: Outcome[tuple[Event, ...]]) -> None:
+            if outcome.value is not None:
+                self._shown = now
+                self._show(asked, outcome.value)
+            elif outcome.error is not None:
+                self._say(asked.title, "\n".join(asking.words_of(outcome.error)), asked.where)
+
+        self._reading.start("Asking the history", lambda _watch: _events(workbench, asked), done)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask about what was selected while nobody looked."""
+        super().showEvent(event)
+        self._timer.start()
+
+    def _soon(self, _what: object) -> None:
+        if self.isVisible():
+            self._timer.start()
+
+    def _opened(self, _workbench: object) -> None:
+        self._shown = None
+        self._reading.cancel()
+        self._say("", _NOTHING)
+        self._soon(None)
+
+    def _show(self, asked: _Asked, events: tuple[Event, ...]) -> None:
+        nothing = "" if events else "Nothing was ever done to it."
+        self._say(asked.title, nothing, asked.where)
+        self.model.show_rows([(_row(event), event) for event in events])
+        self.view.setVisible(bool(events))
+        self.told.emit(number_of(len(events), "state") if events else "")
+
+    def _say(self, title: str, words: str, where: str = "") -> None:
+        for label, text in ((self.heading, title), (self.where, where), (self.note, words)):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.view.hide()
+        self.model.show_rows(())
+        self.told.emit("")
+
+    def _go(self, index: QModelIndex) -> None:
+        event = self.model.at(index)
+        if event is not None:
+            self._looking.look_at(event.state)
+
+
+def asked_of(document: Document, selected: Selected) -> _Asked | None:
+    """Return what a selection asks about: an element, else the attribute it holds alone, else a block."""
+    key, element = selected.block, selected.element
+    if key is not None and element is not None:
+        source, target = document.extraction.version(key[0]), document.cdm.version(key[1])
+        p, q = source.attribute(element.p), target.attribute(element.q)
+        if p is not None and q is not None:
+            return _Asked(f"{p.path} → {q.path}", block_words(document, key), key, (q.lineage, p.lineage))
+    for side in Side:
+        place = selected.on(side)
+        if place is not None and place.version is not None and place.attribute is not None:
+            return _of_attribute(document, side, place, place.version, place.attribute)
+    return _Asked(block_words(document, key), "The whole block", key) if key is not None else None
+
+
+def _of_attribute(document: Document, side: Side, place: Place, version_id: int, attribute_id: int) -> _Asked | None:
+    version = document.tree(side).find_version(version_id)
+    attribute = version.attribute(attribute_id) if version is not None else None
+    if attribute is None:
+        return None
+    title = path_of(document, side, version_id, attribute_id)
+    where = f"Attribute of {schema_name(document, side, place.schema)}"
+    return _Asked(title, where, attribute=(side, place.schema, attribute.lineage))
+
+
+def _events(workbench: Workbench, asked: _Asked) -> tuple[Event, ...]:
+    if asked.attribute is not None:
+        return attribute_history(workbench, *asked.attribute)
+    if asked.key is None:
+        raise EditError("Nothing is asked.")
+    if asked.lineages is not None:
+        return element_history(workbench, asked.key, asked.lineages)
+    return block_history(workbench, asked.key)
+
+
+def _row(event: Event) -> TwoLines:
+    when_ms = int(datetime.fromisoformat(event.when).timestamp() * 1000)
+    within = f"one of {event.states:,} states to {event.state:,}" if event.states > 1 else f"state {event.state:,}"
+    parts = [within, f"{event.who}, {ago(when_ms)}"]
+    block = event.block
+    parts += [f"version {block.version} → {block.entity_version}"] if block is not None else []
+    parts += [text for text in (event.reason, event.comment and f"“{event.comment}”") if text]
+    return TwoLines(event.title, " · ".join(parts), event.what, _KINDS.get(event.what, "plain"))

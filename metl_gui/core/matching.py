@@ -82,7 +82,7 @@ class SameNames:
 
 def by_names(before: Document, after: Document) -> SameNames:
     """Match the nodes of two projects."""
-    schemas = {side: _schemas(before.tree(side).schemas(), after.tree(side).schemas()) for side in Side}
+    schemas = {side: match_schemas(before.tree(side).schemas(), after.tree(side).schemas()) for side in Side}
     versions: dict[Side, dict[int, int]] = {}
     for side in Side:
         old, new = before.tree(side), after.tree(side)
@@ -97,12 +97,17 @@ def facts_of(tree: Tree, schema_id: int) -> list[Facts]:
     return [(id_, *tree.identity(id_)) for id_ in tree.schema(schema_id).version_ids]
 
 
-def match_versions(before: Iterable[Facts], after: Iterable[Facts]) -> dict[int, int]:
-    """Match versions of one schema: same content and a common label, then same content, then a common label."""
+def match_versions(before: Iterable[Facts], after: Iterable[Facts], by_label: bool = True) -> dict[int, int]:
+    """Match versions of one schema: same content and a common label, then same content, then a common label.
+
+    Args:
+        before, after: their versions.
+        by_label: whether versions of other content may be one by their label.
+    """
     old, new = list(before), list(after)
     found: dict[int, int] = {}
     taken: set[int] = set()
-    for keys_of in (_content_and_labels, _content, _labels):
+    for keys_of in (_content_and_labels, _content, *([_labels] if by_label else [])):
         known: dict[tuple[str, str], int] = {}
         for facts in old:
             for key in keys_of(facts) if facts[0] not in taken else ():
@@ -128,7 +133,9 @@ def _labels(facts: Facts) -> list[tuple[str, str]]:
     return [("", label) for label in facts[1]]
 
 
-def _schemas(before: list[Schema], after: list[Schema]) -> dict[int, int]:
+def match_schemas(before: Iterable[Schema], after: Iterable[Schema]) -> dict[int, int]:
+    """Match schemas or entities by name, then by alias; ids before by ids after."""
+    before, after = list(before), list(after)
     names = {schema.name: schema.id for schema in before}
     found = {schema.id: names[schema.name] for schema in after if schema.name in names}
     taken = set(found.values())

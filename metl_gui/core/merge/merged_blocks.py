@@ -1,0 +1,253 @@
+"""Merge the blocks between the versions of a schema and those of an entity.
+
+An element that theirs added and that shares an end with one of ours is not taken: it becomes a lost element of the
+block, whose reason says what either side wants, so that the block waits for a person (dmm.md §4, review).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.edits.elements import store_block
+from metl_gui.core.merge.contents import Content, Contents, Ends, Pair
+from metl_gui.core.merge.merged_nodes import MergedNodes, Places
+from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled, settled_set
+from metl_gui.core.nodes import Side, Version
+
+_STRENGTH = (Status.NEEDS_REVIEW, Status.UNCONFIRMED, Status.CONFIRMED, Status.RETIRED)
+"""Which status holds where both sides changed it: the one that asks more of a person."""
+
+
+@dataclass(slots=True)
+class BlockMerger:
+    """Merges blocks into a draft of ours, group by group.
+
+    Args:
+        draft: of ours.
+        documents: the three sides.
+        columns, rows: the merged trees.
+        conflicts: what could not be settled.
+    """
+
+    draft: Draft
+    documents: Trio[Document]
+    columns: MergedNodes
+    rows: MergedNodes
+    conflicts: list[Conflict] = field(default_factory=list)
+    _since: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    def group(self, schema_id: int, entity_id: int) -> None:
+        """Merge all blocks between a schema and an entity of the result."""
+        extraction, cdm = self.draft.tree(Side.EXTRACTION), self.draft.tree(Side.CDM)
+        if extraction.find_schema(schema_id) is None or cdm.find_schema(entity_id) is None:
+            return
+        entity = cdm.schema(entity_id)
+        is_parallel = entity.setting("policy") == "parallel"
+        targets = cdm.versions(entity_id) if is_parallel else cdm.versions(entity_id)[-1:]
+        contents = Contents(self.draft, self.documents, self.columns, self.rows)
+        merged = [
+            self._merged(version, target, contents.trio(version, target, is_parallel))
+            for version in extraction.versions(schema_id)
+            for target in targets
+        ]
+        old = () if is_parallel else entity.version_ids[:-1]
+        self.draft.drop_blocks(
+            (id_, w)
+            for id_ in extraction.schema(schema_id).version_ids
+            for w in old
+            if self.draft.matrix.block(id_, w) is not None
+        )
+        for block in merged:
+            if block is not None:
+                store_block(self.draft, block)
+
+    def _merged(self, version: Version, target: Version, sides: Trio[Content]) -> Block | None:
+        base, ours, theirs = sides
+        if not any(side.elements or side.block or side.cut for side in sides):
+            return None
+        key = version.id, target.id
+        kept = {e: paths for e, paths in ours.elements.items() if e in theirs.elements or e not in base.elements}
+        added = {e: paths for e, paths in theirs.elements.items() if e not in base.elements and e not in ours.elements}
+        elements: dict[Element, Pair] = {}
+        losses: list[Loss] = []
+        for ends, paths in kept.items():
+            element = _placed(ends, target)
+            if element is None:
+                losses.append(self._lost(key, ends, paths, f"{paths[1]} is not in version {target.label}"))
+            else:
+                elements[element] = paths
+        for ends, paths in added.items():
+            element = _placed(ends, target)
+            other = next((e for e in elements if element and (e.q == element.q or e.p == element.p)), None)
+            if element is None:
+                losses.append(self._lost(key, ends, paths, _missing(ends, paths, version, target)))
+            elif other is not None:
+                mine = elements[other]
+                reason = f"theirs maps {paths[0]} to {paths[1]}, ours maps {mine[0]} to {mine[1]}; ours was kept"
+                losses.append(self._lost(key, ends, paths, reason))
+            else:
+                elements[element] = paths
+        for side in (ours, theirs):
+            for ends, paths in side.cut.items():
+                if ends not in base.cut:
+                    reason = f"{paths[0]} is not in version {version.label}"
+                    losses.append(self._lost(key, ends, paths, reason))
+        return self._recorded(key, tuple(sorted(elements)), losses, sides)
+
+    def _lost(self, key: BlockKey, ends: Ends, paths: Pair, reason: str) -> Loss:
+        """Make the lost element of a conflict; in later versions it is the same one."""
+        source, target = ends
+        columns = self.draft.tree(Side.EXTRACTION)
+        attribute = columns.version(key[0]).attribute(source) if isinstance(source, int) else None
+        p_lineage = attribute.lineage if attribute else self._lineage_of(key, paths[0])
+        q_lineage = target if isinstance(target, int) else self.draft.new_lineage(Side.CDM)
+        row = self.draft.tree(Side.CDM).version(key[1]).of_lineage(q_lineage)
+        q = row.id if row else self.draft.new_attribute_ids(Side.CDM, 1)[0]
+        p = attribute.id if attribute else self.draft.new_attribute_ids(Side.EXTRACTION, 1)[0]
+        since = self._since.setdefault((key[1], q_lineage, p_lineage), key[0])
+        place = block_name_of(self.draft, key)
+        self.conflicts.append(Conflict(ConflictKind.ELEMENT, place, f"{reason}.", key, *paths))
+        return Loss(q, p, q_lineage, p_lineage, paths[1], paths[0], reason, since)
+
+    def _lineage_of(self, key: BlockKey, path: str) -> int:
+        """Return the lineage of an attribute that another version of the schema has, a new one where none has."""
+        tree = self.draft.tree(Side.EXTRACTION)
+        versions = tree.versions(tree.schema_of(key[0]))
+        found = (version.at_path(path) for version in reversed(versions))
+        return next((a.lineage for a in found if a is not None), None) or self.draft.new_lineage(Side.EXTRACTION)
+
+    def _recorded(self, key: BlockKey, elements: tuple[Element, ...], lost: list[Loss], sides: Trio[Content]) -> Block:
+        """Give a merged block the record that follows from those of the sides."""
+        base, ours, theirs = (self._translated(at, key, side.block) for at, side in enumerate(sides))
+        # What a side does not have yet, or not any more, it has not decided otherwise either.
+        ours, theirs = (
+            base if block is None and (side.elements == sides.base.elements) and side.block is None else block
+            for block, side in ((ours, sides.ours), (theirs, sides.theirs))
+        )
+        records = Trio(*(block or Block(*key) for block in (base, ours, theirs)))
+        told = Trio(*(None if block is None else block.status for block in (base, ours, theirs)))
+        is_ours_as_base = told.ours == told.base and sides.ours.elements == sides.base.elements
+        lead = theirs if theirs is not None and (is_ours_as_base or ours is None) else ours or Block(*key)
+        status, is_other = settled(told)
+        if is_other:
+            status = min((each for each in (told.ours, told.theirs) if each), key=_STRENGTH.index)
+        if status is None or (status is Status.RETIRED and elements):
+            status = Status.CONFIRMED
+        comment, is_other = settled(Trio(*(record.comment for record in records)))
+        if is_other and records.theirs.comment:
+            comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
+        losses = _answered(_merged_losses(records), elements, self.draft, key)
+        return replace(
+            lead,
+            elements=elements,
+            status=status,
+            comment=comment,
+            losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
+            waits=tuple(settled_set(Trio(*(record.waits for record in records)))),
+            retired=lead.retired if status is Status.RETIRED else (),
+            postponed=settled(Trio(*(record.postponed for record in records)))[0],
+            unconfirmed=settled(Trio(*(record.unconfirmed for record in records)))[0],
+        ).settled()
+
+    def _translated(self, side: int, key: BlockKey, block: Block | None) -> Block | None:
+        """Write the record of a side's block in ids of the result."""
+        if block is None:
+            return None
+        columns, rows = self.columns.places[side], self.rows.places[side]
+        came = block.came_from
+        ends = (columns.versions.get(came[0]), rows.versions.get(came[1])) if came else (None, None)
+        is_ours = side == 1
+        return replace(
+            block,
+            version=key[0],
+            entity_version=key[1],
+            elements=(),
+            came_from=(ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None,
+            losses=tuple(self._loss(side, loss, is_ours, key) for loss in block.losses),
+            waits=tuple(dict.fromkeys(columns.versions.get(id_, key[0]) for id_ in block.waits)),
+            retired=self._retired(side, block, key),
+        )
+
+    def _loss(self, side: int, loss: Loss, is_ours: bool, key: BlockKey) -> Loss:
+        columns, rows = self.columns.places[side], self.rows.places[side]
+        q_lineage = _known(rows, loss.q, loss.q_lineage, is_ours)
+        p_lineage = _known(columns, loss.p, loss.p_lineage, is_ours)
+        if q_lineage is None:
+            q_lineage = self._foreign(Side.CDM, side, loss.q_lineage)
+        if p_lineage is None:
+            p_lineage = self._foreign(Side.EXTRACTION, side, loss.p_lineage)
+        row = self.draft.tree(Side.CDM).version(key[1]).of_lineage(q_lineage)
+        return replace(
+            loss,
+            q=loss.q if is_ours else row.id if row else 0,
+            p=loss.p if is_ours else 0,
+            q_lineage=q_lineage,
+            p_lineage=p_lineage,
+            since=columns.versions.get(loss.since, loss.since if is_ours else key[0]),
+        )
+
+    def _foreign(self, tree: Side, side: int, lineage: int) -> int:
+        """Give a lineage that only removed attributes of a side have an id of the result, always the same one."""
+        places = (self.columns if tree is Side.EXTRACTION else self.rows).places[side]
+        return places.lineages.setdefault(lineage, self.draft.new_lineage(tree))
+
+    def _retired(self, side: int, block: Block, key: BlockKey) -> tuple[Element, ...]:
+        document = self.documents[side]
+        sources = {a.id: a.path for a in document.extraction.version(block.version).attributes}
+        targets = {a.id: a.path for a in document.cdm.version(block.entity_version).attributes}
+        columns, rows = (self.draft.tree(tree).version(id_) for tree, id_ in zip(Side, key, strict=True))
+        found = ((rows.at_path(targets.get(q, "")), columns.at_path(sources.get(p, ""))) for q, p in block.retired)
+        return tuple(sorted(Element(q.id, p.id) for q, p in found if q is not None and p is not None))
+
+
+def block_name_of(draft: Draft, key: BlockKey) -> str:
+    """Name a block of a draft for people."""
+    extraction, cdm = draft.tree(Side.EXTRACTION), draft.tree(Side.CDM)
+    version, entity_version = extraction.version(key[0]), cdm.version(key[1])
+    schema, entity = extraction.schema(version.schema_id), cdm.schema(entity_version.schema_id)
+    return f"{schema.name} {version.label} → {entity.name} {entity_version.label}"
+
+
+def _placed(ends: Ends, target: Version) -> Element | None:
+    """Return the element between two ends where both are in the versions of its block."""
+    source, lineage = ends
+    row = target.of_lineage(lineage) if isinstance(lineage, int) else None
+    return Element(row.id, source) if row is not None and isinstance(source, int) else None
+
+
+def _missing(ends: Ends, paths: Pair, version: Version, target: Version) -> str:
+    if isinstance(ends[0], int):
+        return f"theirs maps {paths[0]} to {paths[1]}, which is not in version {target.label}"
+    return f"theirs maps {paths[0]} to {paths[1]}, and {paths[0]} is not in version {version.label} as ours has it"
+
+
+def _known(places: Places, attribute_id: int, lineage: int, is_ours: bool) -> int | None:
+    found = places.lineage(attribute_id, lineage)
+    return lineage if found is None and is_ours else found
+
+
+def _merged_losses(records: Trio[Block]) -> list[Loss]:
+    """Take what either side lost or answered since the base."""
+    base, ours, theirs = ({loss.lineages: loss for loss in record.losses} for record in records)
+    found: list[Loss] = []
+    for lineages in (*ours, *(each for each in theirs if each not in ours)):
+        one, other, old = ours.get(lineages), theirs.get(lineages), base.get(lineages)
+        if one is not None and other is not None:
+            found.append(one if one.answer else replace(one, answer=other.answer))
+        elif one is not None and (old is None or old.answer != one.answer):
+            found.append(one)
+        elif other is not None and (old is None or old.answer != other.answer):
+            found.append(other)
+    return found
+
+
+def _answered(losses: Iterable[Loss], elements: tuple[Element, ...], draft: Draft, key: BlockKey) -> list[Loss]:
+    """Answer the losses whose element the other side mapped."""
+    columns = {a.id: a.lineage for a in draft.tree(Side.EXTRACTION).version(key[0]).attributes}
+    rows = {a.id: a.lineage for a in draft.tree(Side.CDM).version(key[1]).attributes}
+    there = {(rows[q], columns[p]) for q, p in elements}
+    return [replace(x, answer="mapped") if x.is_open and x.lineages in there else x for x in losses]

@@ -1,0 +1,185 @@
+"""Merge which attributes of a schema or entity are the same: joins and splits of either side, and new versions.
+
+A lineage is named by its first attribute that all three sides have; a side that names it otherwise than the base joined
+or split it. Attributes of versions that only one side has follow the nearest ones that they were the same as there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from metl_gui.core.draft import Draft
+from metl_gui.core.merge.merged_nodes import MergedNodes
+from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled
+from metl_gui.core.nodes import Attribute, Version
+
+
+@dataclass(slots=True)
+class _Leaf:
+    """An attribute of the result, with what it is on each side."""
+
+    version: Version
+    at: int
+    attribute: Attribute
+    sides: Trio[Attribute | None]
+    lineage: int = 0
+
+    @property
+    def is_common(self) -> bool:
+        return all(each is not None for each in self.sides)
+
+    def of(self, side: int) -> int:
+        """Return the lineage on a side, 0 where it is not there."""
+        found = self.sides[side]
+        return 0 if found is None else found.lineage
+
+
+_BASE, _OURS, _THEIRS = range(3)
+
+
+def merge_lineages(draft: Draft, nodes: MergedNodes, result: int) -> None:
+    """Give every attribute of a schema or entity of the result its lineage, and note where those of each side went."""
+    merger = _Lineages(draft, nodes, result)
+    merger.give_common()
+    merger.give_others()
+    merger.mend_doubles()
+    merger.write()
+
+
+@dataclass(slots=True)
+class _Lineages:
+    draft: Draft
+    nodes: MergedNodes
+    result: int
+    leaves: list[_Leaf] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for at, version in enumerate(self.draft.tree(self.nodes.side).versions(self.result)):
+            found = [places.version(version.id) for places in self.nodes.places]
+            known = [{a.path: a for a in each.attributes} if each else {} for each in found]
+            for attribute in version.attributes:
+                sides = Trio(*(of.get(attribute.path) for of in known))
+                self.leaves.append(_Leaf(version, at, attribute, sides))
+
+    def give_common(self) -> None:
+        """Settle what all three sides have: whose name of a lineage changed decides."""
+        common = [leaf for leaf in self.leaves if leaf.is_common]
+        first: list[dict[int, int]] = [{}, {}, {}]
+        roots: list[int] = []
+        fresh: dict[int, int] = {}
+        for at, leaf in enumerate(common):
+            names = Trio(*(first[side].setdefault(leaf.of(side), at) for side in range(3)))
+            name, is_other = settled(names)
+            if is_other:
+                self._tell(leaf, common[names.ours], common[names.theirs])
+            root = at if name == at else roots[name]
+            roots.append(root)
+            if root == at:
+                fresh[at] = leaf.of(_OURS) if names.ours == at else self.draft.new_lineage(self.nodes.side)
+            leaf.lineage = fresh[root]
+
+    def give_others(self) -> None:
+        """Let attributes that not all sides have follow those that they are the same as."""
+        common = [leaf for leaf in self.leaves if leaf.is_common]
+        rest = [leaf for leaf in self.leaves if not leaf.is_common]
+        of_ours, of_theirs = _by_lineage(common, _OURS), _by_lineage(common, _THEIRS)
+        by_path: dict[str, int] = {}
+        for leaf in rest:
+            if leaf.sides.ours is None:
+                continue
+            mine = _nearest(of_ours[leaf.of(_OURS)], leaf)
+            other = _nearest(of_theirs[leaf.of(_THEIRS)], leaf) if leaf.sides.theirs is not None else None
+            if mine is None and other is None:
+                leaf.lineage = leaf.of(_OURS)
+                by_path.setdefault(leaf.attribute.path, leaf.lineage)
+            else:
+                leaf.lineage = (mine or other or leaf).lineage
+                if mine is not None and other is not None and mine.lineage != other.lineage:
+                    self._tell(leaf, mine, other)
+        known = _by_lineage([leaf for leaf in self.leaves if leaf.lineage], _THEIRS)
+        new: dict[int, int] = {}
+        for leaf in rest:
+            if leaf.sides.ours is not None:
+                continue
+            near = _nearest(known[leaf.of(_THEIRS)], leaf)
+            if near is not None:
+                leaf.lineage = near.lineage
+                continue
+            lineage = leaf.of(_THEIRS)
+            if lineage not in new:
+                path = leaf.attribute.path
+                new[lineage] = by_path.get(path) or self.draft.new_lineage(self.nodes.side)
+            leaf.lineage = new[lineage]
+
+    def mend_doubles(self) -> None:
+        """Let no version have two attributes of one lineage: then ours stays as it was, and theirs' parts."""
+        if self._doubles():
+            for leaf in self.leaves:
+                leaf.lineage = leaf.of(_OURS) or leaf.lineage
+        doubles = self._doubles()
+        for leaf in doubles:
+            if leaf.sides.ours is None:
+                leaf.lineage = self.draft.new_lineage(self.nodes.side)
+        if doubles:
+            self._tell(doubles[0], doubles[0], doubles[-1])
+
+    def _doubles(self) -> list[_Leaf]:
+        seen: dict[tuple[int, int], int] = defaultdict(int)
+        for leaf in self.leaves:
+            seen[leaf.at, leaf.lineage] += 1
+        return [leaf for leaf in self.leaves if seen[leaf.at, leaf.lineage] > 1]
+
+    def write(self) -> None:
+        """Put the lineages into the trees, and note where those of each side are."""
+        given: dict[int, list[Attribute]] = defaultdict(list)
+        for leaf in self.leaves:
+            given[leaf.version.id].append(replace(leaf.attribute, lineage=leaf.lineage))
+            for places, attribute in zip(self.nodes.places, leaf.sides, strict=True):
+                if attribute is not None:
+                    places.leaves[attribute.id] = leaf.lineage
+                    places.lineages[attribute.lineage] = leaf.lineage
+        side = self.nodes.side
+        for version in self.draft.tree(side).versions(self.result):
+            attributes = tuple(given[version.id])
+            if attributes != version.attributes:
+                self.nodes.touched.add(self.result)
+                self.draft.put_version(side, version.id, replace(version, attributes=attributes))
+        self._write_succession()
+
+    def _write_succession(self) -> None:
+        """Take what theirs says of lineages that took over from others."""
+        schema = self.draft.tree(self.nodes.side).schema(self.result)
+        theirs = self.nodes.places.theirs
+        id_ = theirs.schema(self.result)
+        pairs = theirs.tree.schema(id_).succeeds if id_ is not None else ()
+        found = [(theirs.lineages.get(newer, 0), theirs.lineages.get(older, 0)) for newer, older in pairs]
+        new = tuple(pair for pair in found if all(pair) and pair[0] != pair[1] and pair not in schema.succeeds)
+        if new:
+            self.draft.put_schema(self.nodes.side, self.result, replace(schema, succeeds=(*schema.succeeds, *new)))
+
+    def _tell(self, leaf: _Leaf, ours: _Leaf, theirs: _Leaf) -> None:
+        name = self.draft.tree(self.nodes.side).schema(self.result).name
+        words = [_words(leaf, other) for other in (ours, theirs)]
+        reason = f"In ours {words[0]}, in theirs {words[1]}; it stays as ours has it."
+        place = f"{name}@{leaf.version.label}, {leaf.attribute.path}"
+        self.nodes.conflicts.append((self.result, leaf.version.id, Conflict(ConflictKind.LINEAGE, place, reason)))
+
+
+def _words(leaf: _Leaf, other: _Leaf) -> str:
+    if leaf is other:
+        return "it is an attribute of its own"
+    return f"it continues {other.attribute.path} of version {other.version.label}"
+
+
+def _by_lineage(leaves: list[_Leaf], side: int) -> defaultdict[int, list[_Leaf]]:
+    found: defaultdict[int, list[_Leaf]] = defaultdict(list)
+    for leaf in leaves:
+        if leaf.sides[side] is not None:
+            found[leaf.of(side)].append(leaf)
+    return found
+
+
+def _nearest(same: list[_Leaf], leaf: _Leaf) -> _Leaf | None:
+    """Find the one in the nearest version below, else above."""
+    return min(same, key=lambda each: (each.at > leaf.at, abs(each.at - leaf.at)), default=None)

@@ -1,0 +1,331 @@
+"""Merge schemas, entities and their versions: names, labels, keys, settings, what came and what went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Draft
+from metl_gui.core.masks import MASK
+from metl_gui.core.matching import facts_of, match_schemas, match_versions
+from metl_gui.core.merge.merged_nodes import MergedNodes
+from metl_gui.core.merge.order import merged_order
+from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled, settled_set
+from metl_gui.core.names import label_order
+from metl_gui.core.nodes import Attribute, Schema, Side, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Versions of the base whose elements a side changed, for each tree."""
+
+    ours: dict[Side, set[int]]
+    theirs: dict[Side, set[int]]
+
+
+def merge_trees(draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> MergedNodes:
+    """Merge one tree into a draft of ours.
+
+    Args:
+        draft: of ours.
+        side: the tree.
+        documents: the three sides.
+        touched: what may not be removed without a word.
+    """
+    nodes = MergedNodes.of(side, documents)
+    merger = _TreeMerger(draft, nodes, touched)
+    for trio in _schema_trios(documents, side):
+        merger.schema(trio)
+    return nodes
+
+
+def _schema_trios(documents: Trio[Document], side: Side) -> Iterator[Trio[Schema | None]]:
+    base, ours, theirs = (document.tree(side) for document in documents)
+    of_ours = match_schemas(base.schemas(), ours.schemas())
+    of_theirs = match_schemas(base.schemas(), theirs.schemas())
+    new_ours = [schema for schema in ours.schemas() if schema.id not in of_ours]
+    new_theirs = [schema for schema in theirs.schemas() if schema.id not in of_theirs]
+    both = match_schemas(new_ours, new_theirs)
+    ours_of_base = {old: new for new, old in of_ours.items()}
+    theirs_of_base = {old: new for new, old in of_theirs.items()}
+    for schema in base.schemas():
+        one, other = ours_of_base.get(schema.id), theirs_of_base.get(schema.id)
+        yield Trio(schema, ours.schema(one) if one else None, theirs.schema(other) if other else None)
+    for schema in new_theirs:
+        one = both.get(schema.id)
+        yield Trio(None, ours.schema(one) if one else None, schema)
+    met = set(both.values())
+    yield from (Trio(None, schema, None) for schema in new_ours if schema.id not in met)
+
+
+class _TreeMerger:
+    """Merges schema by schema."""
+
+    def __init__(self, draft: Draft, nodes: MergedNodes, touched: Touched) -> None:
+        self._draft = draft
+        self._nodes = nodes
+        self._touched = touched
+        self._side = nodes.side
+
+    def schema(self, trio: Trio[Schema | None]) -> None:
+        base, ours, theirs = trio
+        if ours is None and theirs is None:
+            return
+        if ours is None and base is not None and theirs is not None:
+            self._removed_by_ours(base, theirs)
+            return
+        result = ours.id if ours is not None else self._draft.new_schema_id(self._side)
+        for places, schema in zip(self._nodes.places, trio, strict=True):
+            if schema is not None:
+                places.place_schema(schema.id, result)
+        if ours is None and theirs is not None:
+            self._put_new(result, theirs)
+        elif ours is not None and theirs is not None:
+            self._put_facts(
+                Trio(base or replace(ours, aliases=(), settings=()), ours, theirs), has_base=base is not None
+            )
+        self._versions(result, trio)
+
+    def _removed_by_ours(self, base: Schema, theirs: Schema) -> None:
+        """Say what theirs did to a schema that ours removed."""
+        tree = self._nodes.places.theirs.tree
+        known = match_versions(facts_of(self._nodes.places.base.tree, base.id), facts_of(tree, theirs.id), False)
+        new = [tree.version(id_).label for id_ in theirs.version_ids if id_ not in known]
+        changed = self._touched.theirs[self._side] & set(base.version_ids)
+        if new or changed:
+            did = f"added version {', '.join(new)}" if new else "changed its mapping"
+            self._tell(None, None, ConflictKind.REMOVED, base.name, f"Ours removed it, theirs {did}; it stays removed.")
+
+    def _put_new(self, result: int, theirs: Schema) -> None:
+        self._nodes.touched.add(result)
+        aliases = tuple(self._free_names(result, theirs.name, theirs.aliases))
+        self._draft.put_schema(
+            self._side, result, replace(theirs, id=result, version_ids=(), aliases=aliases, succeeds=())
+        )
+
+    def _put_facts(self, trio: Trio[Schema], has_base: bool) -> None:
+        base, ours, theirs = trio
+        name, is_other = settled(Trio(base.name, ours.name, theirs.name)) if has_base else (ours.name, False)
+        if is_other:
+            reason = f"Ours calls it {ours.name}, theirs {theirs.name}; it answers to both."
+            self._tell(ours.id, None, ConflictKind.NAME, ours.name, reason)
+        wanted = settled_set(Trio(base.aliases, ours.aliases, theirs.aliases))
+        wanted += [each for each in (ours.name, theirs.name) if not has_base or each != base.name]
+        aliases = tuple(self._free_names(ours.id, ours.name, (each for each in wanted if each != name)))
+        merged = replace(ours, name=name, aliases=aliases, settings=tuple(sorted(self._settings(trio).items())))
+        if merged != ours:
+            self._nodes.touched.add(ours.id)
+            self._draft.put_schema(self._side, ours.id, merged)
+
+    def _free_names(self, result: int, name: str, names: Iterable[str]) -> Iterator[str]:
+        """Yield further names that nothing else answers to."""
+        for each in dict.fromkeys(names):
+            holder = self._draft.tree(self._side).named(each)
+            if holder is None or holder.id == result:
+                yield each
+            else:
+                reason = f"Theirs lets {name} answer to {each}, which is {holder.name} in ours; it stays so."
+                self._tell(result, None, ConflictKind.NAME, name, reason)
+
+    def _settings(self, trio: Trio[Schema]) -> dict[str, str]:
+        base, ours, theirs = (dict(schema.settings) for schema in trio)
+        found: dict[str, str] = {}
+        for name in base.keys() | ours.keys() | theirs.keys():
+            values = Trio(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
+            if name == MASK:
+                paths = settled_set(Trio(*(value.split(",") for value in values)))
+                found[name] = ",".join(sorted(path for path in paths if path))
+                continue
+            found[name], is_other = settled(values)
+            if is_other:
+                words = [value or "the default" for value in values]
+                reason = f"Ours sets {name} to {words[1]}, theirs to {words[2]}; ours is kept."
+                self._tell(trio.ours.id, None, ConflictKind.SETTING, f"{trio.ours.name}, {name}", reason)
+        return {name: value for name, value in found.items() if value}
+
+    def _versions(self, result: int, trio: Trio[Schema | None]) -> None:
+        orders = self._place_versions(result, trio)
+        gone = self._gone(result, trio)
+        if trio.theirs is not None:
+            self._add_versions(result, trio.theirs, orders)
+        kept = Trio(*([id_ for id_ in order if id_ not in gone] for order in orders))
+        tree = self._draft.tree(self._side)
+        order = merged_order(kept, lambda id_: label_order(tree.version(id_).label))
+        schema = tree.schema(result)
+        for id_ in gone:
+            self._remove_version(id_)
+        if not order:
+            self._draft.put_schema(self._side, result, None)
+        elif order != schema.version_ids:
+            self._nodes.touched.add(result)
+            self._draft.put_schema(self._side, result, replace(schema, version_ids=order))
+
+    def _place_versions(self, result: int, trio: Trio[Schema | None]) -> Trio[list[int]]:
+        """Say which versions are one, and merge what is told of those that both have."""
+        base, ours, theirs = self._nodes.places
+        facts = Trio(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.places, trio, strict=True)))
+        of_ours = match_versions(facts.base, facts.ours, by_label=False)
+        of_theirs = match_versions(facts.base, facts.theirs, by_label=False)
+        for id_, *_ in facts.ours:
+            ours.place(id_, id_)
+            if id_ in of_ours:
+                base.place(of_ours[id_], id_)
+        new_ours = [each for each in facts.ours if each[0] not in of_ours]
+        new_theirs = [each for each in facts.theirs if each[0] not in of_theirs]
+        both = match_versions(new_ours, new_theirs)
+        for id_, *_ in facts.theirs:
+            one = base.versions.get(of_theirs[id_]) if id_ in of_theirs else both.get(id_)
+            if one is not None:
+                theirs.place(id_, one)
+                self._merge_version(result, Trio(base.version(one), ours.tree.version(one), theirs.tree.version(id_)))
+        listed = zip(facts, self._nodes.places, strict=True)
+        return Trio(*([places.versions[id_] for id_, *_ in of if id_ in places.versions] for of, places in listed))
+
+    def _gone(self, result: int, trio: Trio[Schema | None]) -> set[int]:
+        """List what theirs removed and ours did not change; what ours changed stays, with a word."""
+        base, ours, theirs = self._nodes.places
+        gone: set[int] = set()
+        for id_ in trio.base.version_ids if trio.base and trio.ours else ():
+            here = base.versions.get(id_)
+            if here is None or theirs.has(here):
+                continue
+            if id_ not in self._touched.ours[self._side]:
+                gone.add(here)
+                continue
+            label = ours.tree.version(here).label
+            place = f"{trio.ours.name if trio.ours else ''}@{label}"
+            self._tell(
+                result,
+                here,
+                ConflictKind.REMOVED,
+                place,
+                f"Theirs removed version {label}, ours changed its mapping; it stays as ours has it.",
+            )
+        return gone
+
+    def _add_versions(self, result: int, schema: Schema, orders: Trio[list[int]]) -> None:
+        """Add the versions that only theirs has, and tell of those that ours removed and theirs changed."""
+        theirs = self._nodes.places.theirs
+        old = self._known_in_base(result, schema)
+        orders.theirs.clear()
+        for id_ in schema.version_ids:
+            version = theirs.tree.version(id_)
+            if id_ in theirs.versions:
+                orders.theirs.append(theirs.versions[id_])
+            elif id_ in old:
+                if old[id_] in self._touched.theirs[self._side]:
+                    place = f"{schema.name}@{version.label}"
+                    reason = f"Ours removed version {version.label}, theirs changed its mapping; it stays removed."
+                    self._tell(result, None, ConflictKind.REMOVED, place, reason)
+            else:
+                orders.theirs.append(self._add_version(result, version))
+
+    def _known_in_base(self, result: int, schema: Schema) -> dict[int, int]:
+        base, _, theirs = self._nodes.places
+        id_ = base.schema(result)
+        return match_versions(facts_of(base.tree, id_), facts_of(theirs.tree, schema.id), False) if id_ else {}
+
+    def _add_version(self, result: int, version: Version) -> int:
+        id_ = self._draft.new_version_id(self._side)
+        ids = self._draft.new_attribute_ids(self._side, len(version.attributes))
+        attributes = tuple(replace(a, id=new) for a, new in zip(version.attributes, ids, strict=True))
+        labels = self._free_labels(result, id_, version.labels, version.label)
+        self._draft.put_version(
+            self._side, id_, replace(version, id=id_, schema_id=result, labels=labels, attributes=attributes)
+        )
+        self._nodes.places.theirs.place(version.id, id_)
+        self._nodes.touched.add(result)
+        schema = self._draft.tree(self._side).schema(result)
+        self._draft.put_schema(self._side, result, replace(schema, version_ids=(*schema.version_ids, id_)))
+        return id_
+
+    def _free_labels(self, result: int, version_id: int, wanted: Iterable[str], label: str) -> tuple[str, ...]:
+        """Return labels that no other version of the schema has, with a word for those that are taken."""
+        tree = self._draft.tree(self._side)
+        schema = tree.schema(result)
+        others = {x: v.label for v in tree.versions(result) if v.id != version_id for x in v.labels}
+        free = tuple(each for each in dict.fromkeys(wanted) if each not in others)
+        for each in wanted:
+            if each in others:
+                reason = f"Theirs calls version {label} also {each}, which is another version in ours; it stays so."
+                self._tell(result, version_id, ConflictKind.LABEL, f"{schema.name}@{each}", reason)
+        number = 1
+        while not free:
+            name = f"{label} (theirs{'' if number == 1 else f' {number}'})"
+            free = (name,) if name not in others else ()
+            number += 1
+        return free
+
+    def _merge_version(self, result: int, trio: Trio[Version | None]) -> None:
+        base, ours, theirs = trio
+        if ours is None or theirs is None:
+            return
+        place = f"{self._draft.tree(self._side).schema(result).name}@{ours.label}"
+        if ours.fingerprint != theirs.fingerprint:
+            reason = f"Both added a version {ours.label}: {_content_words(ours, theirs)}; ours is kept."
+            self._tell(result, ours.id, ConflictKind.VERSION, place, reason)
+        labels = self._labels(result, trio)
+        key, is_other = settled(Trio(base.key if base else None, ours.key, theirs.key))
+        if is_other and ours.key is None:
+            key, is_other = theirs.key, False
+        if is_other and theirs.key is not None:
+            words = [", ".join(each or ()) or "none" for each in (ours.key, theirs.key)]
+            reason = f"Ours says that its key is {words[0]}, theirs {words[1]}; ours is kept."
+            self._tell(result, ours.id, ConflictKind.KEY, place, reason)
+        attributes = self._attributes(result, place, trio)
+        merged = replace(ours, labels=labels, key=key, attributes=attributes)
+        if merged != ours:
+            self._nodes.touched.add(result)
+            self._draft.put_version(self._side, ours.id, merged)
+
+    def _labels(self, result: int, trio: Trio[Version | None]) -> tuple[str, ...]:
+        base, ours, theirs = (version.labels if version else () for version in trio)
+        if theirs in (base, ours) or trio.ours is None:
+            return ours
+        wanted = theirs if ours == base else tuple(settled_set(Trio(base, ours, theirs))) or ours
+        new = [each for each in wanted if each not in ours]
+        free = self._free_labels(result, trio.ours.id, new, trio.ours.label) if new else ()
+        return tuple(each for each in wanted if each in ours or each in free) or ours
+
+    def _attributes(self, result: int, place: str, trio: Trio[Version | None]) -> tuple[Attribute, ...]:
+        """Merge what is no part of a version's identity: descriptions and order."""
+        base, ours, theirs = ({a.path: a for a in v.attributes} if v else {} for v in trio)
+        found: list[Attribute] = []
+        for path, attribute in ours.items():
+            docs = [side[path].doc if path in side else "" for side in (base, theirs)]
+            doc, is_other = settled(Trio(docs[0], attribute.doc, docs[1]))
+            if is_other and docs[1]:
+                self._tell(
+                    result,
+                    None,
+                    ConflictKind.DOC,
+                    f"{place}, {path}",
+                    f"Ours describes it as “{attribute.doc}”, theirs as “{docs[1]}”; ours is kept.",
+                )
+            found.append(replace(attribute, doc=doc))
+        orders = Trio(*([path for path in side if path in ours] for side in (base, ours, theirs)))
+        if set(orders.theirs) == set(ours) and orders.ours == orders.base != orders.theirs:
+            found.sort(key=lambda attribute: orders.theirs.index(attribute.path))
+        return tuple(found)
+
+    def _remove_version(self, id_: int) -> None:
+        matrix = self._draft.matrix
+        self._nodes.touched.add(self._draft.tree(self._side).schema_of(id_))
+        self._draft.drop_blocks(matrix.column_keys(id_) if self._side is Side.EXTRACTION else matrix.row_keys(id_))
+        self._draft.put_version(self._side, id_, None)
+
+    def _tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
+        self._nodes.conflicts.append((result, version, Conflict(kind, place, reason)))
+
+
+def _content_words(ours: Version, theirs: Version) -> str:
+    """Say how the contents of two versions of one label differ."""
+    mine, other = ({a.path: a for a in v.attributes} for v in (ours, theirs))
+    parts = [f"{path} is only in ours" for path in mine if path not in other]
+    parts += [f"{path} is only in theirs" for path in other if path not in mine]
+    for path in mine.keys() & other.keys():
+        if mine[path].type_text != other[path].type_text:
+            parts.append(f"{path} is {mine[path].type_text} in ours and {other[path].type_text} in theirs")
+    more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
+    return f"{', '.join(sorted(parts)[:3])}{more}" if parts else "they differ in what is required"

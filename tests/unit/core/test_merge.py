@@ -1,0 +1,82 @@
+"""Three-way merge of documents."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from metl_gui.core.blocks import conflicts as clashes
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.checks import check
+from metl_gui.core.difference import compare_by_names
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.merge.merge import MergeTheirs
+from metl_gui.core.merge.sides import Conflict
+from metl_gui.core.problems import Severity
+from tests.helpers.histories import start, step, steps
+from tests.helpers.world import World
+
+Steps = list[tuple[str, int]]
+
+
+def merged(base: Document, ours: Document, theirs: Document) -> tuple[Document, list[Conflict]]:
+    """Merge, and return the result with its conflicts."""
+    edit = MergeTheirs(base, theirs, "theirs")
+    result = perform(ours, edit, Stamp("merger", 5)).after
+    return result, edit.conflicts
+
+
+def forked(shared: Steps, ours: Steps, theirs: Steps) -> tuple[Document, Document, Document]:
+    """Play a history, then two others on from its end."""
+    world = start()
+    for kind, seed in shared:
+        step(world, kind, seed)
+    base = world.document
+    ends = []
+    for history in (ours, theirs):
+        fork = World()
+        fork.document = base
+        fork.log = list(world.log)
+        for kind, seed in history:
+            step(fork, kind, seed)
+        ends.append(fork.document)
+    return base, ends[0], ends[1]
+
+
+@given(steps, steps)
+def test_what_only_theirs_changed_is_taken_whole(shared: Steps, theirs: Steps) -> None:
+    base, _, other = forked(shared, [], theirs)
+    result, found = merged(base, base, other)
+    assert found == []
+    assert list(compare_by_names(other, result).blocks) == []
+    assert list(compare_by_names(other, result).trees) == []
+    assert state_hash(result) == state_hash(other)
+
+
+@given(steps, steps)
+def test_what_only_ours_changed_stays_as_it_is(shared: Steps, ours: Steps) -> None:
+    base, mine, _ = forked(shared, ours, [])
+    result, found = merged(base, mine, base)
+    assert found == []
+    assert compare_by_names(mine, result).is_empty
+
+
+@given(steps, steps)
+def test_the_same_change_on_both_sides_is_one(shared: Steps, both: Steps) -> None:
+    base, mine, _ = forked(shared, both, [])
+    result, found = merged(base, mine, mine)
+    assert found == []
+    assert compare_by_names(mine, result).is_empty
+
+
+@given(steps, steps, steps)
+def test_a_merge_keeps_the_rules_of_the_matrix(shared: Steps, ours: Steps, theirs: Steps) -> None:
+    result, _ = merged(*forked(shared, ours, theirs))
+    assert not [problem for problem in check(result) if problem.severity is Severity.ERROR]
+    for block in result.matrix.blocks():
+        assert clashes(block.elements) == []
+        entity = result.cdm.schema(result.cdm.version(block.entity_version).schema_id)
+        assert entity.setting("policy") == "parallel" or entity.version_ids[-1] == block.entity_version
+    for side in (result.extraction, result.cdm):
+        for version in side.all_versions():
+            assert len({a.lineage for a in version.attributes}) == len(version.attributes)

@@ -68,5 +68,12 @@ def loss_name(block: Block, loss: Loss) -> str:
     return next((path for path in (loss.to_path, loss.from_path) if path not in ends), loss.to_path)
 
 
+def rename_name(document: Document, block: Block, loss: Loss) -> str:
+    """Return what a rename calls a loss: the path that went, where no other loss has it."""
+    path = lost_path(document, block, loss)
+    others = [end for other in block.open_losses if other != loss for end in (other.from_path, other.to_path)]
+    return path if path not in others else loss_name(block, loss)
+
+
 def _free(attributes: tuple[Attribute, ...], taken: set[int]) -> tuple[Attribute, ...]:
     return tuple(attribute for attribute in attributes if attribute.id not in taken)

@@ -10,6 +10,7 @@ from metl_gui.ui.history import actions as history_actions
 from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
 from metl_gui.ui.owners import actions as owner_actions
+from metl_gui.ui.review import actions as review_actions
 from metl_gui.ui.search import actions as search_actions
 from metl_gui.ui.suggest import actions as suggest_actions
 
@@ -21,6 +22,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     search_actions.ROWS,
     owner_actions.ROWS,
     suggest_actions.ROWS,
+    review_actions.ROWS,
     history_actions.ROWS,
     setting_actions.ROWS,
 )

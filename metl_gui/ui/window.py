@@ -35,6 +35,8 @@ from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.panels import Floating, fill_panels, fill_recent
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.projects import Projects
+from metl_gui.ui.review.actions import CARD_KEYS
+from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
@@ -85,6 +87,7 @@ class Window(QMainWindow):
     configuring: SettingCommands
     second: SecondPerson
     review: ReviewPage
+    review_commands: ReviewCommands
     second_matrix: SecondMatrix
     run_page: RunPage
     stack: QStackedWidget
@@ -112,6 +115,7 @@ class Window(QMainWindow):
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.suggest = SuggestionRoom(self.map, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
+        self.review_commands = ReviewCommands(self)
         self.second_matrix = SecondMatrix(self.project, self.selection, self.map, self.review, self)
         self.run_page = RunPage(self.project, self.spark)
         self.start, self.opening_page = StartPage(), OpeningPage()
@@ -125,6 +129,7 @@ class Window(QMainWindow):
         self.second = SecondPerson(self.project, self.selection, self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
+        self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
         self._laid_out: list[QMainWindow] = []
         self._build()

@@ -20,7 +20,7 @@ from metl_gui.core.draft import Edit, Stamp, perform
 from metl_gui.core.edits.elements import block_name
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, Postpone, RenameLost
-from metl_gui.core.loss_choices import loss_name, lost_path
+from metl_gui.core.loss_choices import loss_name, lost_path, rename_name
 from metl_gui.core.review import ReviewItem, find_item, review_items
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.registry.workbook import SheetRow, read_sheet
@@ -289,7 +289,7 @@ def _do_answer(plan: _Plan, block: Block, loss: Loss, answer: str, row: SheetRow
             plan.do(Postpone(block.key, comment))
             plan.postponed.add(block.key)
         return f"{where} is decided later"
-    plan.do(RenameLost(block.key, name, row.cells[NEW_NAME], comment))
+    plan.do(RenameLost(block.key, rename_name(plan.document, block, loss), row.cells[NEW_NAME], comment))
     return f"{lost} was renamed to {row.cells[NEW_NAME]} in {where}"
 
 

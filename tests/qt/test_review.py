@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.blocks import Status
+from metl_gui.core.loss_choices import loss_name
 from metl_gui.ui import asking
-from metl_gui.ui.review.answers import name_of
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
@@ -32,7 +33,7 @@ def test_the_list_shows_one_row_for_each_decision(window: Window) -> None:
     tester = QAbstractItemModelTester(window.review.list.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     window.show_page(1)
     items = window.project.review_items()
-    assert len(items) == window.review.list.model.rowCount() == 2
+    assert len(items) == len(window.review.list.model.items) == 2
     assert window.head.pages[1].count == "2"
     window.review.list.box.setText("no such schema")
     assert window.review.list.model.rowCount() == 0
@@ -72,9 +73,11 @@ def test_choosing_another_attribute_maps_it_in_place_of_the_lost_one(window: Win
     card = open_item(window, with_proposal=True)
     item = window.review.item
     assert item is not None
-    menu = card.menu_of_free()
-    chosen = card.facts.free[0]
-    menu.actions()[0].trigger()
+    chosen = card.facts.choices.free[0]
+    chooser = card.choose_another()
+    QTest.keyClicks(chooser.box, chosen.path)
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    QApplication.processEvents()
     block = window.project.value.matrix.block(*item.key)
     assert block is not None
     assert chosen.id in {element.p for element in block.elements}
@@ -143,7 +146,7 @@ def test_n_goes_to_the_next_item_and_selects_its_block_everywhere(window: Window
 
 def test_a_loss_is_named_by_an_end_that_no_other_loss_has(window: Window) -> None:
     for item in window.project.review_items():
-        names = [name_of(item.block, loss) for loss in item.losses]
+        names = [loss_name(item.block, loss) for loss in item.losses]
         assert len(set(names)) == len(names)
 
 

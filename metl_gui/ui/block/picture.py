@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
-from metl_gui.core.proposals import best_proposals
+from metl_gui.core.proposals import Refused, best_proposals
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class BlockPicture:
     links: tuple[Link, ...]
 
 
-def picture_of(document: Document, key: BlockKey, refused: frozenset[tuple[str, str]] = frozenset()) -> BlockPicture:
+def picture_of(document: Document, key: BlockKey, refused: Refused = NO_RENAMES_REFUSED) -> BlockPicture:
     """Draw a block of a document; a block of zeros has lists without lines."""
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     if version is None or entity_version is None:

@@ -1,11 +1,12 @@
-"""A block as two lists with lines, as a picture that is only looked at: for what was and what is, side by side."""
+"""A block as two lists with lines, for what was and what is, side by side; where it is allowed a line can be drawn."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
 
+from metl_gui.core.blocks import Element
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed
@@ -22,17 +23,22 @@ class BlockLines(QWidget):
 
     Args:
         is_dim: drawn paler, for what was before.
+        can_join: a line can be dragged from an attribute without one to another one.
 
     Signals:
         picked: (side is left, attribute id) of a clicked entry.
+        joined: the ``Element`` whose line was drawn.
     """
 
     picked = Signal(object)
+    joined = Signal(object)
 
-    def __init__(self, is_dim: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(self, is_dim: bool = False, parent: QWidget | None = None, *, can_join: bool = False) -> None:
         super().__init__(parent)
         self.picture = BlockPicture((), (), ())
         self._is_dim = is_dim
+        self._can_join = can_join
+        self._pulled: tuple[int, QPointF] | None = None
         self._chosen: tuple[int | None, int | None] = (None, None)
         self.setMinimumWidth(190)
         self.setAccessibleName("Block as two lists")
@@ -43,6 +49,10 @@ class BlockLines(QWidget):
         self.setMinimumHeight(self.sizeHint().height())
         self.updateGeometry()
         self.update()
+
+    def let_join(self, is_allowed: bool) -> None:
+        """Let lines be drawn, or not."""
+        self._can_join = is_allowed
 
     def choose(self, left: int | None, right: int | None) -> None:
         """Show which attributes are selected."""
@@ -66,13 +76,45 @@ class BlockLines(QWidget):
             for at, entry in enumerate(entries[first:last], first):
                 chosen = self._chosen[0] if is_left else self._chosen[1]
                 self._paint_entry(painter, self._box(at, is_left), entry, entry.id == chosen)
+        if self._pulled is not None:
+            self._paint_pulled(painter, *self._pulled)
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Pick an entry."""
+        """Pick an entry; of a free one on the left a line may follow the pointer from here."""
         found = self._entry_at(event.position())
-        if found is not None and found[1].id:
-            self.picked.emit((found[0], found[1].id))
+        if found is None or not found[1].id:
+            return
+        is_left, entry = found
+        at = (self.picture.left if is_left else self.picture.right).index(entry)
+        if is_left and self._can_join and self._is_free(at, is_left):
+            self._pulled = at, event.position()
+        self.picked.emit((is_left, entry.id))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Let the line follow."""
+        if self._pulled is not None:
+            self._pulled = self._pulled[0], event.position()
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Tell which two are joined, when the line ends on a free one."""
+        pulled, self._pulled = self._pulled, None
+        self.update()
+        found = self._entry_at(event.position())
+        if pulled is None or found is None or found[0]:
+            return
+        source, target = self.picture.left[pulled[0]], found[1]
+        if target.id and self._is_free(self.picture.right.index(target), is_left=False):
+            self.joined.emit(Element(target.id, source.id))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc lets the line go."""
+        if event.key() == Qt.Key.Key_Escape and self._pulled is not None:
+            self._pulled = None
+            self.update()
+        else:
+            super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Show the tooltip of the entry under the pointer."""
@@ -99,6 +141,15 @@ class BlockLines(QWidget):
             if 0 <= at < len(entries) and self._box(at, is_left).contains(place):
                 return is_left, entries[at]
         return None
+
+    def _is_free(self, at: int, is_left: bool) -> bool:
+        """Whether an entry has no line but a proposed one."""
+        return not any((link.left if is_left else link.right) == at and not link.words for link in self.picture.links)
+
+    def _paint_pulled(self, painter: QPainter, at: int, end: QPointF) -> None:
+        theme, box = themes.current(), self._box(at, is_left=True)
+        painter.setPen(QPen(theme.good, 1.8))
+        painter.drawLine(QPointF(box.right(), box.center().y()), end)
 
     def _paint_entry(self, painter: QPainter, box: QRectF, entry: Entry, is_chosen: bool) -> None:
         theme = themes.current()

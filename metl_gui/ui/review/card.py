@@ -1,26 +1,33 @@
-"""One card for each lost element: what was lost, why, and the answers as buttons."""
+"""One card for each lost element: what was lost, why, and the answers as buttons, each with its key."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.loss_choices import LossChoices, loss_choices, lost_path
+from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.proposals import Proposal, best_proposals
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_entry, plain_label, plain_tip
+from metl_gui.ui.plain import plain_label, plain_tip
+from metl_gui.ui.review.choice_rows import Choosable
+from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.two_lines import TwoLines
 
 
 class AnswerKind(StrEnum):
-    """The three answers."""
+    """What may be answered."""
 
     RENAMED = "renamed"
+    NOT_RENAMED = "not renamed"
     LOST = "lost"
     ANOTHER = "another"
 
@@ -32,13 +39,13 @@ class CardAnswer:
     Args:
         loss: the lost element.
         kind: which answer.
-        proposal: the rename accepted.
-        attribute: the attribute chosen instead.
+        new_path: what the lost attribute is called now, or is not.
+        attribute: the attribute mapped instead.
     """
 
     loss: Loss
     kind: AnswerKind
-    proposal: Proposal | None = None
+    new_path: str = ""
     attribute: Attribute | None = None
 
 
@@ -47,29 +54,32 @@ class CardFacts:
     """What a card says.
 
     Args:
+        loss: the lost element.
         title: the CDM attribute.
         need: ``required in payment 2``.
         reason: why the element was lost, and what speaks for a rename.
+        lost: path of the end that went.
         proposal: the best candidate.
-        free: attributes that can be chosen instead.
+        choices: all that may stand in its place.
     """
 
     loss: Loss
     title: str
     need: str
     reason: str
+    lost: str
     proposal: Proposal | None
-    free: tuple[Attribute, ...]
+    choices: LossChoices
 
 
-def cards_of(document: Document, block: Block, losses: tuple[Loss, ...]) -> list[CardFacts]:
+def cards_of(
+    document: Document, block: Block, losses: tuple[Loss, ...], refused: RefusedRenames = NO_RENAMES_REFUSED
+) -> list[CardFacts]:
     """Work out one card for each loss."""
-    version = document.extraction.version(block.version)
     entity_version = document.cdm.version(block.entity_version)
     entity = document.cdm.schema(entity_version.schema_id)
-    best = best_proposals(document, block)
-    taken = {element.p for element in block.elements}
-    free = tuple(a for a in version.attributes if a.id not in taken)
+    best = best_proposals(document, block, refused)
+    choices = loss_choices(document, block, losses, refused)
     cards = []
     for loss in losses:
         target = entity_version.of_lineage(loss.q_lineage)
@@ -77,11 +87,9 @@ def cards_of(document: Document, block: Block, losses: tuple[Loss, ...]) -> list
         proposal = best.get(loss)
         evidence = f"{proposal.reason}." if proposal else "Nothing new looks like it."
         reason = f"{loss.reason.rstrip('.')}. {evidence}"
-        is_mappable = free if target is not None else ()
-        title = loss.to_path
-        cards.append(
-            CardFacts(loss, title, f"{need} {entity.name} {entity_version.label}", reason, proposal, is_mappable)
-        )
+        where = f"{need} {entity.name} {entity_version.label}"
+        path = lost_path(document, block, loss)
+        cards.append(CardFacts(loss, loss.to_path, where, reason, path, proposal, choices[loss]))
     return cards
 
 
@@ -90,9 +98,11 @@ class LossCard(QFrame):
 
     Signals:
         answered: a ``CardAnswer``.
+        step_wanted: -1 or 1, to the card before or behind.
     """
 
     answered = Signal(object)
+    step_wanted = Signal(object)
 
     def __init__(self, facts: CardFacts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,14 +114,12 @@ class LossCard(QFrame):
         layout.setContentsMargins(14, 10, 14, 12)
         layout.setSpacing(8)
         head = QHBoxLayout()
-        title, need = plain_label(facts.title, "heading"), plain_label(facts.need, "dim")
+        head.setSpacing(8)
         reason = plain_label(facts.reason, "dim")
-        head.addWidget(title)
-        head.addSpacing(4)
-        head.addWidget(need)
-        head.addStretch(1)
-        layout.addLayout(head)
         reason.setWordWrap(True)
+        head.addWidget(Elided(facts.title, "heading", is_snug=True))
+        head.addWidget(Elided(facts.need, "dim"), 1)
+        layout.addLayout(head)
         layout.addWidget(reason)
         layout.addLayout(self._buttons())
 
@@ -122,64 +130,91 @@ class LossCard(QFrame):
     def let_answer(self, is_for_editing: bool) -> None:
         """Offer answers, or none in a project that is open read only."""
         for button in self.findChildren(KeyButton):
-            button.setEnabled(is_for_editing and (button is not self.another_button or bool(self.facts.free)))
+            is_possible = button is not self.another_button or bool(self.facts.choices.paths)
+            button.setEnabled(is_for_editing and is_possible)
 
     def focus_chain(self) -> list[QWidget]:
         """Return the card and its buttons in the order in which Tab goes through them."""
-        return [self, *self.findChildren(KeyButton)]
+        return [self, *self._in_order]
+
+    def choosables(self) -> list[Choosable]:
+        """List what may stand in its place: proposed names first, then what is free."""
+        side, lost = self.facts.choices.side, self.facts.lost
+        found = [
+            Choosable(TwoLines(p.candidate, p.reason, f"{p.score:.2f}", "good"), p, f"Perhaps {lost} is called so now")
+            for p in self.facts.choices.renames
+        ]
+        section = "Not mapped in this block" if side is Side.EXTRACTION else f"{lost} is called so now"
+        return found + [
+            Choosable(TwoLines(a.path, f"{a.type_text}{f' · {a.doc}' if a.doc else ''}"), a, section)
+            for a in self.facts.choices.free
+        ]
+
+    def choose_another(self) -> Chooser:
+        """Ask what stands in its place."""
+        chooser = Chooser(f"What fills {self.facts.title} instead of {self.facts.lost}?", self.choosables(), self)
+        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chooser.chosen.connect(self._chosen, Qt.ConnectionType.QueuedConnection)
+        chooser.open()
+        return chooser
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter gives the first answer."""
+        """Enter gives the first answer; up and down go to other cards."""
+        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
             self.answer_first()
+        elif Qt.Key(event.key()) in steps:
+            self.step_wanted.emit(steps[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.loss_button = KeyButton("Confirm the loss", "" if self.facts.proposal else "Enter")
-        self.loss_button.clicked.connect(self._accept_loss)
-        self.another_button = KeyButton("Choose another…")
-        self.another_button.clicked.connect(self._choose_another)
-        self.another_button.setEnabled(bool(self.facts.free))
-        self.first = self.loss_button
-        if self.facts.proposal is not None:
-            self.rename_button = KeyButton("It was renamed", "Enter", "primary")
-            words = f"{self.facts.proposal.lost} is {self.facts.proposal.candidate} now"
-            self.rename_button.setToolTip(plain_tip(words))
-            self.rename_button.clicked.connect(self._accept_rename)
-            self.first = self.rename_button
-            row.addWidget(self.rename_button)
-            row.addWidget(self.another_button)
-            row.addWidget(self.loss_button)
-        else:
-            row.addWidget(self.loss_button)
-            row.addWidget(self.another_button)
+        self.loss_button = KeyButton("Confirm the loss", "G" if self.facts.proposal else "Enter")
+        self.loss_button.clicked.connect(self.accept_loss)
+        self.another_button = KeyButton("Choose another…", "C")
+        self.another_button.clicked.connect(self.choose_another)
+        self.rename_button = KeyButton("It was renamed", "Enter", "primary")
+        self.refuse_button = KeyButton("Not a rename", "W")
+        proposal = self.facts.proposal
+        if proposal is not None:
+            self.rename_button.setToolTip(plain_tip(f"{proposal.lost} is {proposal.candidate} now"))
+            self.refuse_button.setToolTip(
+                plain_tip(f"{proposal.candidate} is never proposed for {proposal.lost} again")
+            )
+        self.rename_button.clicked.connect(self.accept_rename)
+        self.refuse_button.clicked.connect(self.refuse_rename)
+        with_proposal = [self.rename_button, self.another_button, self.loss_button, self.refuse_button]
+        self._in_order = with_proposal if proposal is not None else [self.loss_button, self.another_button]
+        for button in (self.rename_button, self.refuse_button):
+            button.setParent(self)
+            button.setVisible(proposal is not None)
+        self.first = self._in_order[0]
+        for button in self._in_order:
+            button.setAccessibleDescription(self.facts.title)
+            row.addWidget(button)
         row.addStretch(1)
         return row
 
-    def _accept_rename(self) -> None:
-        self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.RENAMED, proposal=self.facts.proposal))
+    def accept_rename(self) -> None:
+        """Say that the proposed name is the new one."""
+        if self.facts.proposal is not None:
+            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.RENAMED, self.facts.proposal.candidate))
 
-    def _accept_loss(self) -> None:
+    def refuse_rename(self) -> None:
+        """Say that the proposed name is another thing."""
+        if self.facts.proposal is not None:
+            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.NOT_RENAMED, self.facts.proposal.candidate))
+
+    def accept_loss(self) -> None:
+        """Say that nobody needs it any more."""
         self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.LOST))
 
-    def _choose_another(self) -> None:
-        menu = self.menu_of_free()
-        menu.popup(self.another_button.mapToGlobal(QPoint(0, self.another_button.height())))
-
-    def menu_of_free(self) -> QMenu:
-        """Build the menu of attributes that are not mapped in this block."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for attribute in self.facts.free:
-            action = menu.addAction(plain_entry(f"{attribute.path}   {attribute.type_text}"))
-            action.setData(attribute)
-        menu.triggered.connect(self._chosen)
-        return menu
-
-    def _chosen(self, action: object) -> None:
-        attribute = action.data() if hasattr(action, "data") else None
-        if isinstance(attribute, Attribute):
-            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.ANOTHER, attribute=attribute))
+    def _chosen(self, value: object) -> None:
+        if isinstance(value, Proposal):
+            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.RENAMED, value.candidate))
+        elif isinstance(value, Attribute) and self.facts.choices.side is Side.CDM:
+            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.RENAMED, value.path))
+        elif isinstance(value, Attribute):
+            self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.ANOTHER, attribute=value))

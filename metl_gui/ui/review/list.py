@@ -1,106 +1,28 @@
-"""The review list: a model over the review items, its rows, and the panel with the filter box."""
+"""The review list: how far the review is, the filter, version tasks at its head, and the items that wait."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QLineEdit,
-    QListView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
+from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
-from metl_gui.core.proposals import best_proposals
 from metl_gui.core.review import ReviewItem
-from metl_gui.ui.naming import block_words, number_of
-from metl_gui.ui.pill import VERDICT_KINDS
+from metl_gui.core.review_query import ReviewFacts, facts_of, sorted_facts
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.moments import now_ms
+from metl_gui.ui.naming import number_of
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.review.filter_bar import FilterBar
+from metl_gui.ui.review.headed import HeadedDelegate
+from metl_gui.ui.review.model import ReviewModel, entries_of
+from metl_gui.ui.review.tasks import TaskStrip
 from metl_gui.ui.surface import Surface
-from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
-
-
-@dataclass(frozen=True)
-class ReviewRow:
-    """One row: the item and its words."""
-
-    item: ReviewItem
-    title: str
-    facts: str
-    verdict: str
-
-
-def rows_of(document: Document, items: tuple[ReviewItem, ...]) -> tuple[ReviewRow, ...]:
-    """Put items into words."""
-    return tuple(ReviewRow(i, block_words(document, i.key), _facts(document, i), i.block.verdict.value) for i in items)
-
-
-def _facts(document: Document, item: ReviewItem) -> str:
-    proposed = len(best_proposals(document, item.block))
-    fresh, types, later = len(item.new_attributes), len(item.type_changes), len(item.chain)
-    parts = [f"{len(item.losses)} lost"] if item.losses else []
-    parts += [number_of(proposed, "proposal") if proposed else "no proposal"] if item.losses else []
-    parts += [number_of(fresh, "new attribute")] if fresh else []
-    parts += [number_of(types, "type change")] if types else []
-    parts += [f"and {number_of(later, 'later version')}"] if later else []
-    parts += ["postponed"] if item.block.postponed else []
-    return " · ".join(parts)
-
-
-class ReviewModel(QAbstractListModel):
-    """The rows that pass the filter."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[ReviewRow, ...] = ()
-
-    def show_rows(self, rows: tuple[ReviewRow, ...]) -> None:
-        """Show other rows: those that are gone go, those that are new come, the rest is looked at again."""
-        wanted = {row.item.key for row in rows}
-        for at in range(len(self.rows) - 1, -1, -1):
-            if self.rows[at].item.key not in wanted:
-                self.beginRemoveRows(QModelIndex(), at, at)
-                self.rows = self.rows[:at] + self.rows[at + 1 :]
-                self.endRemoveRows()
-        if [row.item.key for row in self.rows] == [row.item.key for row in rows]:
-            self.rows = rows
-            if rows:
-                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
-            return
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a row, or its words."""
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == Qt.ItemDataRole.UserRole:
-            return row
-        if role == WORDS_ROLE:
-            return TwoLines(row.title, row.facts, row.verdict, VERDICT_KINDS.get(row.verdict, "plain"))
-        return f"{row.title}, {row.verdict}, {row.facts}" if role == Qt.ItemDataRole.DisplayRole else None
-
-    def row_of(self, key: BlockKey) -> int | None:
-        """Return the row of a block."""
-        return next((at for at, row in enumerate(self.rows) if row.item.key == key), None)
+from metl_gui.workbench.review_progress import ReviewProgress
 
 
 class _List(QListView):
@@ -115,13 +37,16 @@ class _List(QListView):
         else:
             super().keyPressEvent(event)
 
+    def keyboardSearch(self, _text: str) -> None:
+        """Search nothing: letters are commands."""
+
 
 class ReviewList(Surface):
-    """The list with its filter box.
+    """The list with all that stands around it.
 
     Signals:
         chosen: the ``ReviewItem`` that is current now, or ``None``.
-        counted: how many rows are shown.
+        counted: how many items are shown.
     """
 
     chosen = Signal(object)
@@ -129,47 +54,80 @@ class ReviewList(Surface):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (420, 600), parent, share=(0.3, 1.0))
-        self._all: tuple[ReviewRow, ...] = ()
+        self._document = Document()
+        self._items: tuple[ReviewItem, ...] = ()
+        self._assigned: Assignments = NOBODY_ASSIGNED
+        self._records: Mapping[int, int] = {}
+        self._facts: dict[BlockKey, ReviewFacts] = {}
         self._is_refreshing = False
         self.model = ReviewModel(self)
-        self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   schema, entity or verdict")
-        self.box.setAccessibleName("Filter the review list")
-        self.box.setClearButtonEnabled(True)
+        self.progress_words = Elided(kind="small")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setRange(0, 1000)
+        self.progress.setAccessibleName("How far the review is")
+        self.filter = FilterBar()
+        self.box = self.filter.box
+        self.tasks = TaskStrip()
         self.view = _List()
         self.view.setAccessibleName("Waiting for a decision")
         self.view.setModel(self.model)
-        self.view.setItemDelegate(TwoLineDelegate(self.view))
+        self.view.setItemDelegate(HeadedDelegate(self.view))
         self.view.setMouseTracking(True)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 2, 0, 0)
-        layout.setSpacing(8)
-        holder = QVBoxLayout()
-        holder.setContentsMargins(10, 0, 10, 0)
-        holder.addWidget(self.box)
-        layout.addLayout(holder)
-        layout.addWidget(self.view, 1)
-        self.box.textChanged.connect(self._filter)
+        self.none = QLabel("Nothing that waits is like that.")
+        self.none.setProperty("kind", "dim")
+        self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.none.setContentsMargins(0, 24, 0, 24)
+        self.none.hide()
+        self.bulk = KeyButton("", kind="link")
+        self.bulk.setAccessibleDescription("Confirm, assign or put off all items that are shown")
+        self._lay_out()
+        self.filter.changed.connect(self._filter_changed)
         self.view.selectionModel().currentChanged.connect(self._current_changed)
 
-    def show_items(self, document: Document, items: tuple[ReviewItem, ...]) -> None:
-        """Show what waits; the current item stays current while it waits, else the one in its place."""
+    def show_items(
+        self,
+        document: Document,
+        items: tuple[ReviewItem, ...],
+        assigned: Assignments = NOBODY_ASSIGNED,
+        records: Mapping[int, int] | None = None,
+    ) -> None:
+        """Show what waits; the current item stays current while it waits, else the one in its place.
+
+        Args:
+            document: where they are.
+            items: what waits.
+            assigned: who is to decide on what.
+            records: records of the newest run by schema version id.
+        """
         at = self.view.currentIndex().row()
         current = self.current
         self._is_refreshing = True  # rows go one by one, and those that are left are not to be looked at meanwhile
-        self._all = rows_of(document, items)
+        self._document, self._items = document, items
+        self._assigned, self._records = assigned, records or {}
         self._filter()
-        if self.model.rows and (current is None or not self.go_to(current.key)):
-            self.go_to_row(min(max(at, 0), len(self.model.rows) - 1))
+        if current is None or not self.go_to(current.key):
+            self._go_near(at)
         self._is_refreshing = False
         self.chosen.emit(self.current)
+
+    def show_progress(self, progress: ReviewProgress) -> None:
+        """Show how far the review is."""
+        self.progress_words.setText(progress.words())
+        self.progress.setValue(int(1000 * progress.share))
+        self.progress.setAccessibleDescription(progress.words())
 
     @property
     def current(self) -> ReviewItem | None:
         """The item that is current."""
-        row = self.view.currentIndex().data(int(Qt.ItemDataRole.UserRole))
-        return row.item if isinstance(row, ReviewRow) else None
+        found = self.model.at(self.view.currentIndex().row())
+        return found.item if found is not None else None
+
+    @property
+    def current_facts(self) -> ReviewFacts | None:
+        """What the current item is asked by."""
+        return self.model.at(self.view.currentIndex().row())
 
     def go_to(self, key: BlockKey) -> bool:
         """Make the item of a block current; tell whether there is one."""
@@ -180,21 +138,85 @@ class ReviewList(Surface):
 
     def go_to_row(self, row: int) -> None:
         """Make a row current."""
-        if 0 <= row < len(self.model.rows):
+        if self.model.at(row) is not None:
             index = self.model.index(row)
             self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def next(self) -> None:
         """Go to the next item, after the last one to the first."""
-        if self.model.rows:
-            self.go_to_row((self.view.currentIndex().row() + 1) % len(self.model.rows))
+        count = self.model.rowCount()
+        start = self.view.currentIndex().row()
+        steps = ((start + step) % count for step in range(1, count + 1))
+        self.go_to_row(next((row for row in steps if self.model.at(row) is not None), -1))
+
+    def _go_near(self, row: int) -> None:
+        """Make the item in a place current, or the one before it."""
+        last = self.model.rowCount() - 1
+        start = min(max(row, 0), last)
+        near = (*range(start, last + 1), *range(start - 1, -1, -1))
+        found = next((at for at in near if self.model.at(at) is not None), None)
+        if found is not None:
+            self.go_to_row(found)
 
     def _filter(self) -> None:
-        words = self.box.text().lower().split()
-        kept = tuple(r for r in self._all if all(w in f"{r.title} {r.verdict} {r.facts}".lower() for w in words))
-        self.model.show_rows(kept)
-        self.counted.emit(len(kept))
+        now, query = now_ms(), self.filter.query
+        known: dict[BlockKey, ReviewFacts] = {}
+        for item in self._items:
+            known[item.key] = self._fact(item)
+        self._facts = known
+        passed = [one for one in known.values() if query.passes(one, now)]
+        ranked = sorted_facts(passed, self.filter.order, self.filter.grouping)
+        self.model.show_entries(self._document, entries_of(ranked, self.filter.grouping))
+        self.none.setVisible(not passed and bool(self._items))
+        self.view.setVisible(bool(passed) or not self._items)
+        self._say_bulk(len(passed))
+        self.counted.emit(len(passed))
+
+    def _fact(self, item: ReviewItem) -> ReviewFacts:
+        """Name what an item is asked by, as it is known already where nothing of it changed."""
+        assigned = self._assigned.of(self._document, item)
+        records_of = (lambda id_: self._records.get(id_, 0)) if self._records else None
+        known = self._facts.get(item.key)
+        if known is not None and known.item is item and known.assigned == assigned and not self._records:
+            return known
+        return facts_of(self._document, item, assigned, records_of)
+
+    def _filter_changed(self) -> None:
+        current = self.current
+        self._is_refreshing = True
+        self._filter()
+        if current is None or not self.go_to(current.key):
+            self._go_near(0)
+        self._is_refreshing = False
+        self.chosen.emit(self.current)
+        shown = len(self.model.items)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.box, f"{number_of(shown, 'decision')} shown"))
+
+    def _say_bulk(self, shown: int) -> None:
+        self.bulk.setText(f"All {shown:,} that are shown…" if shown != 1 else "The one that is shown…")
+        self.bulk.setVisible(shown > 0)
+        self.bulk.updateGeometry()
 
     def _current_changed(self, _current: QModelIndex, _before: QModelIndex) -> None:
         if not self._is_refreshing:
             self.chosen.emit(self.current)
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 2, 0, 0)
+        layout.setSpacing(8)
+        head = QVBoxLayout()
+        head.setContentsMargins(12, 0, 12, 0)
+        head.setSpacing(4)
+        head.addWidget(self.progress)
+        head.addWidget(self.progress_words)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 12, 6)
+        foot.addWidget(self.bulk)
+        foot.addStretch(1)
+        layout.addLayout(head)
+        layout.addWidget(self.filter)
+        layout.addWidget(self.tasks)
+        layout.addWidget(self.none)
+        layout.addWidget(self.view, 1)
+        layout.addLayout(foot)

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QApplication,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMainWindow,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import BlockKey
+from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
+from metl_gui.core.blocks import BlockKey, Element, Loss
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
+from metl_gui.core.loss_choices import rename_name
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRename, RefusedRenames
+from metl_gui.core.version_tasks import VersionTask
+from metl_gui.errors import UserError
 from metl_gui.ui import asking
-from metl_gui.ui.block.picture import BlockPicture, picture_of
-from metl_gui.ui.block.sketch import BlockLines, scrolled
+from metl_gui.ui.block.sketch import BlockLines
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import OpenProject
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.naming import block_words, number_of, version_words
-from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
+from metl_gui.ui.naming import block_words, number_of
+from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.answers import edit_of
-from metl_gui.ui.review.card import CardAnswer, LossCard, cards_of
+from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard
+from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewList
 from metl_gui.ui.selection import Selected, Selection, place_of_version
+from metl_gui.workbench.assigning import assignments
+from metl_gui.workbench.proposing import refuse_rename
+from metl_gui.workbench.review_progress import records_by_id, records_by_version, review_progress
+from metl_gui.workbench.version_tasks import version_tasks
+
+Told = Callable[[str, str, Callable[[], object] | None], object]
+"""Says something that does not take the focus: words, words of a button, what the button does."""
 
 
 class ReviewPage(QMainWindow):
@@ -45,21 +48,68 @@ class ReviewPage(QMainWindow):
         self.setObjectName("reviewPage")
         self._project = project
         self._selection = selection
-        self.cards: list[LossCard] = []
+        self._assigned: Assignments = NOBODY_ASSIGNED
+        self._counted: dict[str, int] = {}
+        self.refused: RefusedRenames = NO_RENAMES_REFUSED
+        self.tell: Told = lambda *_: None
         self.item: ReviewItem | None = None
         self.list = ReviewList()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
+        self.detail = ItemDetail()
         self._stack = QStackedWidget()
         self._stack.addWidget(_nothing_waits())
-        self._stack.addWidget(self._detail())
+        self._stack.addWidget(self._decide_page())
         self.setCentralWidget(self._stack)
         self.list.chosen.connect(self._show_item)
         self.list.counted.connect(self._count)
         self.list.view.pressed_key.connect(self._pressed_key)
-        project.opened.connect(self._refresh)
+        self.list.filter.people = lambda: self._assigned.names
+        self.list.filter.names = self._names
+        self.detail.answered.connect(self._answered)
+        self.detail.joined.connect(self._joined)
+        project.opened.connect(self._opened)
         project.changed.connect(self._refresh)
         selection.changed.connect(self._selected)
+
+    @property
+    def cards(self) -> list[LossCard]:
+        """The cards of the item in front."""
+        return self.detail.cards
+
+    @property
+    def before(self) -> BlockLines:
+        """The block as it was."""
+        return self.detail.before
+
+    @property
+    def after(self) -> BlockLines:
+        """The block as it is."""
+        return self.detail.after
+
+    def take_keys(self, actions: Iterable[QAction]) -> None:
+        """Let keys of one letter hold at the cards as they do in the list."""
+        for action in actions:
+            self.detail.addAction(action)
+
+    def go_to_card(self, key: BlockKey, loss: Loss) -> bool:
+        """Bring the card of a lost element to the front, that of the item which decides on it; whether there is one.
+
+        Args:
+            key: a block in which it is open, of the item itself or of its chain.
+            loss: the lost element.
+        """
+        for item in self._project.review_items():
+            is_of_it = key == item.key or key in item.chain
+            if is_of_it and any(each.chain == loss.chain for each in item.losses):
+                if not self.list.go_to(item.key):
+                    self.list.filter.show_text("")
+                    self.list.go_to(item.key)
+                card = self.detail.card_of(loss)
+                if card is not None:
+                    self.detail.go_to_card(card)
+                return card is not None
+        return False
 
     def confirm(self) -> None:
         """Confirm the block; with open cards, name what is accepted as lost and ask once."""
@@ -68,7 +118,7 @@ class ReviewPage(QMainWindow):
             return
         if item.losses:
             names = ", ".join(loss.to_path for loss in item.losses)
-            later = f"\nThe same holds for {len(item.chain)} later version(s)." if item.chain else ""
+            later = f"\nThe same holds for {number_of(len(item.chain), 'later version')}." if item.chain else ""
             answers = [("confirm", f"Confirm without {_short(names)}"), ("cancel", "Cancel")]
             title = f"{number_of(len(item.losses), 'lost element')} will stay empty"
             text = f"{block_words(self._project.value, item.key)} will not fill: {names}.{later}"
@@ -96,45 +146,44 @@ class ReviewPage(QMainWindow):
         ):
             self._project.do(RetireBlock(self.item.key, self._take_comment()))
 
-    def _detail(self) -> QWidget:
+    def answer(self, kind: AnswerKind) -> None:
+        """Give an answer on the card in hand, as far as it offers that."""
+        card = self.detail.card_in_hand
+        if card is None or not self._project.can_edit:
+            return
+        button = {
+            AnswerKind.RENAMED: card.rename_button,
+            AnswerKind.NOT_RENAMED: card.refuse_button,
+            AnswerKind.ANOTHER: card.another_button,
+            AnswerKind.LOST: card.loss_button,
+        }[kind]
+        if not button.isHidden():
+            button.click()
+
+    def refresh(self) -> None:
+        """Show everything anew: also who is to decide, what was refused and what was counted, as it is kept now."""
+        workbench = self._project.workbench
+        try:
+            self._assigned = assignments(workbench) if workbench is not None else NOBODY_ASSIGNED
+            self.refused = workbench.refused_proposals() if workbench is not None else NO_RENAMES_REFUSED
+            self._counted = records_by_version(workbench) if workbench is not None else {}
+        except UserError as error:
+            self.tell(str(error), "", None)
+        self._refresh(None)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show what runs and commands have left beside the states meanwhile."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    def _decide_page(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        self._title = Elided(kind="title", is_snug=True)
-        self._pill = Pill()
-        self._carried = Elided(kind="dim")
-        head = QHBoxLayout()
-        head.setSpacing(12)
-        head.addWidget(self._title)
-        head.addWidget(self._pill)
-        head.addWidget(self._carried, 1)
-        self.before, self.after = BlockLines(is_dim=True), BlockLines()
-        self._before_title, self._after_title = Elided(kind="panelTitle"), Elided(kind="panelTitle")
-        sides = QHBoxLayout()
-        sides.setSpacing(14)
-        sides.addWidget(_framed(self._before_title, self.before))
-        sides.addWidget(_framed(self._after_title, self.after))
-        self._cards = QVBoxLayout()
-        self._cards.setSpacing(10)
-        self._more = QLabel()
-        self._more.setProperty("kind", "dim")
-        self._more.setTextFormat(Qt.TextFormat.RichText)
-        self._more.setWordWrap(True)
-        inner = QWidget()
-        inner.setProperty("surface", "clear")
-        body = QVBoxLayout(inner)
-        body.setContentsMargins(20, 16, 20, 16)
-        body.setSpacing(14)
-        body.addLayout(head)
-        body.addLayout(sides)
-        body.addLayout(self._cards)
-        body.addWidget(self._more)
-        body.addStretch(1)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        area = scrolled(inner)
-        area.setAccessibleName("The block before and after, and what it lost")
-        layout.addWidget(area, 1)
+        layout.addWidget(self.detail, 1)
         layout.addWidget(self._foot())
         return page
 
@@ -144,109 +193,116 @@ class ReviewPage(QMainWindow):
         self.comment = QLineEdit()
         self.comment.setPlaceholderText("Comment for the history (optional)")
         self.comment.setAccessibleName("Comment for the history")
+        self.retire_button = KeyButton("Retire…")
+        self.retire_button.setToolTip("This schema feeds this entity no more")
         self.later_button = KeyButton("Later", "L")
         self.next_button = KeyButton("Next", "N")
         self.confirm_button = KeyButton("Confirm the new block", "Ctrl+Enter", "primary")
+        self.retire_button.clicked.connect(self.retire)
         self.later_button.clicked.connect(self.postpone)
         self.next_button.clicked.connect(self.list.next)
         self.confirm_button.clicked.connect(self.confirm)
-        self._foot_chain: list[QWidget] = [self.comment, self.later_button, self.next_button, self.confirm_button]
+        buttons = (self.retire_button, self.later_button, self.next_button, self.confirm_button)
+        self._foot_chain: list[QWidget] = [self.comment, *buttons]
         row = QHBoxLayout(foot)
         row.setContentsMargins(20, 10, 20, 10)
         row.setSpacing(10)
         row.addWidget(self.comment, 1)
-        for button in (self.later_button, self.next_button, self.confirm_button):
+        for button in buttons:
             row.addWidget(button)
         return foot
 
-    @property
-    def _can_decide(self) -> bool:
-        return self._project.can_edit
+    def _opened(self, _workbench: object) -> None:
+        self.list.filter.forget()
+        self.refresh()
 
     def _refresh(self, _what: object) -> None:
-        for widget in (self.comment, self.later_button, self.confirm_button):
-            widget.setEnabled(self._can_decide)
-        self.list.show_items(self._project.value, self._project.review_items())
+        can_decide = self._project.can_edit
+        for widget in (self.comment, self.retire_button, self.later_button, self.confirm_button):
+            widget.setEnabled(can_decide)
+        document, items = self._project.value, self._project.review_items()
+        records = records_by_id(document, self._counted)
+        self.list.show_progress(review_progress(document, items, records))
+        self.list.tasks.show_tasks(self._tasks(), can_decide)
+        self.list.show_items(document, items, self._assigned, records)
+
+    def _tasks(self) -> tuple[VersionTask, ...]:
+        workbench = self._project.workbench
+        try:
+            return version_tasks(workbench) if workbench is not None else ()
+        except UserError:
+            return ()  # the file is not where it was opened; whoever edits is told
 
     def _count(self, shown: int) -> None:
         whole = len(self._project.review_items())
-        self.list_dock.say("Waiting for a decision", str(whole) if shown == whole else f"{shown} of {whole}")
+        self.list_dock.say("Waiting for a decision", f"{whole:,}" if shown == whole else f"{shown:,} of {whole:,}")
 
     def _show_item(self, item: ReviewItem | None) -> None:
         self.item = item
-        self._stack.setCurrentIndex(0 if item is None else 1)
-        if item is None:
+        facts = self.list.current_facts
+        self._stack.setCurrentIndex(0 if facts is None else 1)
+        if item is None or facts is None:
             return
-        self._show_head(item)
-        self._show_sides(item)
-        self._show_cards(item)
+        self.detail.show_item(self._project.value, facts, self.refused, self._project.can_edit)
+        chain = [self.list.view, *self.detail.focus_chain(), *self._foot_chain]
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
+        self._show_matrix(item)
         if self.isVisible():
             self._selection.choose(self._selected_of(item.key))
 
-    def _show_head(self, item: ReviewItem) -> None:
-        document, block = self._project.value, item.block
-        came_from = document.extraction.find_version(block.came_from[0]) if block.came_from else None
-        source = version_words(document, Side.EXTRACTION, block.version)
-        name, _, label = source.rpartition(" ")
-        is_new_source = came_from is not None and came_from.id != block.version
-        self._title.setText(f"{name}: version {came_from.label} → {label}" if is_new_source and came_from else source)
-        self._pill.say(block.verdict.value, VERDICT_KINDS.get(block.verdict.value, "plain"))
-        target = version_words(document, Side.CDM, block.entity_version)
-        kept = len(block.elements)
-        whole = number_of(kept + len(block.open_losses), "element")
-        self._carried.setText(f"{kept} of {whole} carried over to {target}")
-
-    def _show_sides(self, item: ReviewItem) -> None:
-        document, block = self._project.value, item.block
-        origin = block.came_from
-        known = origin is not None and document.matrix.block(*origin) is not None
-        before = picture_of(document, origin) if origin is not None and known else BlockPicture((), (), ())
-        self.before.show_picture(before)
-        self.after.show_picture(picture_of(document, block.key))
-        height = max(self.before.sizeHint().height(), self.after.sizeHint().height())
-        for lines in (self.before, self.after):
-            lines.setFixedHeight(height)
-        words = block_words(document, origin) if origin is not None and known else "it is not in the matrix any more"
-        self._before_title.setText(f"Before · {words}")
-        self._after_title.setText(f"After · {block_words(document, block.key)}")
-
-    def _show_cards(self, item: ReviewItem) -> None:
-        focus = QApplication.focusWidget()
-        had_focus = focus is not None and any(card is focus or card.isAncestorOf(focus) for card in self.cards)
-        for card in self.cards:
-            self._cards.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.cards = [LossCard(facts) for facts in cards_of(self._project.value, item.block, item.losses)]
-        for card in self.cards:
-            card.answered.connect(self._answered)
-            card.let_answer(self._can_decide)
-            self._cards.addWidget(card)
-            card.show()  # else it cannot take the focus yet
-        chain = [self.list.view, *(w for card in self.cards for w in card.focus_chain()), *self._foot_chain]
-        for before, after in pairwise(chain):
-            QWidget.setTabOrder(before, after)
-        if had_focus:
-            (self.cards[0] if self.cards else self.list.view).setFocus(Qt.FocusReason.OtherFocusReason)
-        self._more.setText(_more_words(item))
-        self._more.setVisible(bool(self._more.text()))
+    def _show_matrix(self, item: ReviewItem) -> None:
+        show = getattr(self.detail.matrix, "show_item", None)
+        if show is not None and self.detail.shows_matrix:
+            show(self._project.value, item)
 
     def _answered(self, answer: CardAnswer) -> None:
+        if self.item is None:
+            return
+        if answer.kind is AnswerKind.NOT_RENAMED:
+            self._refuse(answer)
+            return
+        words = f"{len(self.cards) - 1} of this block still open"
+        if self._project.do(edit_of(self._project.value, self.item.block, answer, self._take_comment())):
+            title = self._project.undo_title or "Done"
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {words}."))
+
+    def _refuse(self, answer: CardAnswer) -> None:
+        """Remember that it is no rename; it lies beside the states, so the way back is offered here."""
+        workbench, item = self._project.workbench, self.item
+        if workbench is None or item is None:
+            return
+        name = rename_name(self._project.value, item.block, answer.loss)
+        try:
+            refused = refuse_rename(workbench, item.key, name, answer.new_path)
+        except UserError as error:
+            asking.tell(error, self)
+            return
+        self.refresh()
+        self.tell(
+            f"{refused.candidate} is not proposed for {refused.lost} again.", "Undo", lambda: self._allow(refused)
+        )
+
+    def _allow(self, refused: RefusedRename) -> None:
+        workbench = self._project.workbench
+        if workbench is not None:
+            try:
+                workbench.beside.restore_renames([refused])
+            except UserError as error:
+                asking.tell(error, self)
+            self.refresh()
+
+    def _joined(self, element: Element) -> None:
         if self.item is not None:
-            block = self.item.block
-            self._project.do(edit_of(self._project.value, block, answer, self._take_comment()))
+            self._project.do(SetElements(self.item.key, (element,), comment=self._take_comment()))
 
     def _take_comment(self) -> str:
         words = self.comment.text().strip()
         self.comment.clear()
         return words
 
-    def _pressed_key(self, key: str) -> None:
-        if key == "n":
-            self.list.next()
-        elif key == "l":
-            self.later_button.click()
-        elif self.cards:
+    def _pressed_key(self, _key: str) -> None:
+        if self.cards:
             self.cards[0].answer_first()
 
     def _selected(self, selected: Selected) -> None:
@@ -263,33 +319,13 @@ class ReviewPage(QMainWindow):
             place_of_version(document, Side.EXTRACTION, key[0]), place_of_version(document, Side.CDM, key[1])
         )
 
-
-def _more_words(item: ReviewItem) -> str:
-    parts = []
-    if item.new_attributes:
-        parts.append(f"New in this version: <b>{escape(', '.join(item.new_attributes))}</b>")
-    for change in item.type_changes:
-        tail = "" if change.is_compatible else " (its values cannot be read as before)"
-        types = f"was {escape(change.before)} and is {escape(change.after)} now"
-        parts.append(f"<b>{escape(change.path)}</b> {types}{tail}")
-    if item.chain:
-        count = len(item.chain)
-        parts.append(f"The decision holds for {number_of(count, 'later version')} too")
-    return "<br>".join(parts)
+    def _names(self) -> tuple[str, str]:
+        facts = self.list.current_facts
+        return (facts.schema, facts.entity) if facts is not None else ("", "")
 
 
 def _short(names: str) -> str:
     return names if len(names) <= 32 else f"{names[:30]}…"
-
-
-def _framed(title: QLabel, lines: BlockLines) -> QFrame:
-    frame = QFrame()
-    frame.setProperty("surface", "card")
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(10, 8, 10, 8)
-    layout.addWidget(title)
-    layout.addWidget(lines)
-    return frame
 
 
 def _nothing_waits() -> QWidget:

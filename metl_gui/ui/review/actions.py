@@ -1,0 +1,127 @@
+"""The review's rows of the table of actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metl_gui.ui.actions import ActionRow
+from metl_gui.ui.conditions import all_of, can_edit, has_project, on_page, something_waits
+from metl_gui.ui.review.card import AnswerKind
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_DECIDING = all_of(can_edit, something_waits)
+_AT_CARDS = all_of(_DECIDING, on_page(1))
+CARD_KEYS = (
+    "answer_renamed",
+    "answer_another",
+    "answer_lost",
+    "answer_not_renamed",
+    "assign_item",
+    "next_item",
+    "later",
+    "review_in_matrix",
+)
+"""Actions of one letter that hold at the cards as they do in the list."""
+
+
+def _has_matrix(window: Window) -> bool:
+    return on_page(1)(window) and window.waiting > 0 and window.review.detail.offers_matrix
+
+
+ROWS = (
+    ActionRow(
+        "answer_renamed",
+        "Mapping > Answer",
+        "It was renamed",
+        "R",
+        lambda w: w.review.answer(AnswerKind.RENAMED),
+        _AT_CARDS,
+        scope="review list",
+        begins_section=True,
+    ),
+    ActionRow(
+        "answer_another",
+        "Mapping > Answer",
+        "Choose another attribute…",
+        "C",
+        lambda w: w.review.answer(AnswerKind.ANOTHER),
+        _AT_CARDS,
+        scope="review list",
+    ),
+    ActionRow(
+        "answer_lost",
+        "Mapping > Answer",
+        "Confirm the loss",
+        "G",
+        lambda w: w.review.answer(AnswerKind.LOST),
+        _AT_CARDS,
+        scope="review list",
+    ),
+    ActionRow(
+        "answer_not_renamed",
+        "Mapping > Answer",
+        "Not a rename",
+        "W",
+        lambda w: w.review.answer(AnswerKind.NOT_RENAMED),
+        _AT_CARDS,
+        scope="review list",
+    ),
+    ActionRow(
+        "assign_item",
+        "Mapping",
+        "Say who decides…",
+        "A",
+        lambda w: w.on_review(w.review_commands.assign),
+        _DECIDING,
+        scope="review list",
+    ),
+    ActionRow(
+        "confirm_shown",
+        "Mapping > All that are shown",
+        "Confirm all that are shown…",
+        "Ctrl+Shift+Return",
+        lambda w: w.on_review(w.review_commands.confirm_shown),
+        _DECIDING,
+    ),
+    ActionRow(
+        "assign_shown",
+        "Mapping > All that are shown",
+        "Say who decides on all that are shown…",
+        does=lambda w: w.on_review(w.review_commands.assign_shown),
+        when=_DECIDING,
+    ),
+    ActionRow(
+        "later_shown",
+        "Mapping > All that are shown",
+        "Decide later on all that are shown",
+        does=lambda w: w.on_review(w.review_commands.postpone_shown),
+        when=_DECIDING,
+    ),
+    ActionRow(
+        "send_sheet",
+        "Mapping",
+        "Send open decisions out as an answer sheet…",
+        does=lambda w: w.review_commands.ask_and_send(),
+        when=something_waits,
+        begins_section=True,
+    ),
+    ActionRow(
+        "read_sheet",
+        "Mapping",
+        "Read an answer sheet…",
+        does=lambda w: w.review_commands.ask_and_read(),
+        when=has_project,
+    ),
+    ActionRow(
+        "review_in_matrix",
+        "View",
+        "The decision in the matrix",
+        "M",
+        lambda w: w.review.detail.show_matrix(not w.review.detail.shows_matrix),
+        _has_matrix,
+        is_checked=lambda w: w.review.detail.shows_matrix,
+        scope="review list",
+    ),
+)

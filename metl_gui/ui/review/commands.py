@@ -1,0 +1,279 @@
+"""What the Review page does beside single answers: assign, decide on all that are shown, send sheets out, read them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from metl_gui.core.draft import Edit
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.review import ConfirmBlock, Postpone
+from metl_gui.core.review import ReviewItem
+from metl_gui.core.version_tasks import VersionTask
+from metl_gui.errors import UserError
+from metl_gui.ui import asking
+from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.naming import block_words, number_of
+from metl_gui.ui.review.answers_dialog import AnswersDialog
+from metl_gui.ui.review.choice_rows import Choosable
+from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.two_lines import TwoLines
+from metl_gui.workbench.answer_sheet import SheetMade, write_sheet
+from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
+from metl_gui.workbench.assigning import assign_items, known_people
+from metl_gui.workbench.importing import ImportResult
+from metl_gui.workbench.review_wanted import wanted_in
+from metl_gui.workbench.session import Door
+from metl_gui.workbench.version_tasks import accept_task, dismiss_task
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_WORKBOOKS = "Workbook (*.xlsx)"
+_NOBODY = "Nobody"
+
+
+class ReviewCommands:
+    """The commands of one window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._page = window.review
+        self._project = window.project
+        self._page.tell = window.notify
+        self._page.detail.assign_wanted.connect(self.assign)
+        self._page.list.bulk.clicked.connect(self.open_bulk)
+        self._page.list.tasks.add_wanted.connect(self.add_version)
+        self._page.list.tasks.dismiss_wanted.connect(self.dismiss)
+        window.spark.busy.connect(self._run_ended)
+
+    # who is to decide
+
+    def assign(self) -> Chooser | None:
+        """Ask who is to decide on the item in front."""
+        item = self._page.item
+        if item is None:
+            return None
+        return self._ask_who(f"Who decides on {block_words(self._project.value, item.key)}?", (item,))
+
+    def assign_shown(self) -> Chooser | None:
+        """Ask who is to decide on all items that are shown."""
+        items = self._shown()
+        return self._ask_who(f"Who decides on {number_of(len(items), 'item')}?", items) if items else None
+
+    def _ask_who(self, title: str, items: tuple[ReviewItem, ...]) -> Chooser | None:
+        workbench = self._project.workbench
+        if workbench is None or not self._project.can_edit:
+            return None
+        names = known_people(workbench)
+        choices = [Choosable(TwoLines(name, "you" if name == workbench.who else ""), name) for name in names]
+        choices.append(Choosable(TwoLines(_NOBODY, "take it away again"), ""))
+        chooser = Chooser(title, choices, self._page, typed="Assign to {}")
+        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chooser.chosen.connect(partial(self._assign, items), Qt.ConnectionType.QueuedConnection)
+        chooser.open()
+        return chooser
+
+    def _assign(self, items: tuple[ReviewItem, ...], name: object) -> None:
+        workbench = self._project.workbench
+        if workbench is None or not isinstance(name, str):
+            return
+        try:
+            count = assign_items(workbench, items, name)
+        except UserError as error:
+            asking.tell(error, self._window)
+            return
+        self._page.refresh()
+        whose = f"assigned to {name}" if name else "assigned to nobody"
+        self._window.notify(f"{number_of(count, 'item')} {whose}.")
+
+    # versions that nobody knows
+
+    def add_version(self, task: VersionTask) -> None:
+        """Add the version that messages showed, and run the automated update."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[ImportResult]) -> None:
+            self._project.catch_up()
+            self._page.refresh()
+            if outcome.error is not None:
+                asking.tell(outcome.error, self._window)
+            elif outcome.value is not None:
+                waiting = outcome.value.needs_review
+                more = f" {waiting:,} decision{' waits' if waiting == 1 else 's wait'}." if waiting else ""
+                records = f"{number_of(task.records, 'record')} can be replayed once it is mapped."
+                self._window.notify(f"A version of {task.schema} was added.{more} {records}")
+
+        self._window.jobs.start("Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW), done)
+
+    def dismiss(self, task: VersionTask) -> None:
+        """Take a version task off the list; its records stay set aside."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        try:
+            dismiss_task(workbench, task.id)
+        except UserError as error:
+            asking.tell(error, self._window)
+        self._page.refresh()
+        self._window.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
+
+    def _run_ended(self, is_busy: bool) -> None:
+        if not is_busy and self._page.isVisible():
+            self._page.refresh()
+
+    # all that are shown
+
+    def bulk_menu(self) -> QMenu:
+        """Build the menu of what can be done with all items that are shown."""
+        menu = QMenu(self._page)
+        count = f"{len(self._shown()):,}"
+        for words, does in (
+            (f"Confirm all {count}…", self.confirm_shown),
+            (f"Assign all {count}…", self.assign_shown),
+            (f"Put all {count} off", self.postpone_shown),
+            (f"Send all {count} out as an answer sheet…", self.ask_and_send),
+        ):
+            action = menu.addAction(words)
+            action.triggered.connect(does)
+            action.setEnabled(self._project.can_edit or does == self.ask_and_send)
+        return menu
+
+    def open_bulk(self) -> None:
+        """Show that menu."""
+        menu, button = self.bulk_menu(), self._page.list.bulk
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def confirm_shown(self) -> None:
+        """Confirm every item that is shown, as one undo step, after naming how many and what stays empty."""
+        items = self._shown()
+        if not items:
+            return
+        limits = self._page.list.filter.query.words()
+        lost = sum(len(item.losses) for item in items)
+        later = sum(len(item.chain) for item in items)
+        blocks = number_of(len(items), "block")
+        text = f"{number_of(lost, 'lost element')} will stay empty"
+        text += f", in {number_of(later, 'later version')} too." if later else "."
+        text += f"\nThey are the ones that are shown: {limits}." if limits else "\nNothing is filtered: these are all."
+        answers = [("confirm", f"Confirm {blocks}"), ("cancel", "Cancel")]
+        if asking.ask(f"Confirm {blocks}?", text, answers, self._window) == "confirm":
+            name = f"Confirm all {len(items):,} blocks{f' that are {limits}' if limits else ''}"
+            self._do_all(name, [ConfirmBlock(item.key) for item in items])
+
+    def postpone_shown(self) -> None:
+        """Put every item that is shown off, as one undo step."""
+        items = self._shown()
+        self._do_all(f"Decide later on {number_of(len(items), 'block')}", [Postpone(item.key) for item in items])
+
+    def _do_all(self, name: str, edits: list[Edit]) -> None:
+        """Do many edits in a job, as one undo step."""
+        workbench = self._project.workbench
+        if workbench is None or not edits:
+            return
+        edit = edits[0] if len(edits) == 1 else Several(name, tuple(edits))
+
+        def done(outcome: Outcome[object]) -> None:
+            self._project.catch_up()
+            if outcome.error is not None:
+                asking.tell(outcome.error, self._window)
+            elif outcome.value is not None:
+                self._window.notify(f"{name}.", "Undo", self._project.undo)
+
+        self._window.jobs.start(name, lambda _watch: workbench.do(edit, Door.WINDOW), done)
+
+    def _shown(self) -> tuple[ReviewItem, ...]:
+        return tuple(facts.item for facts in self._page.list.model.items)
+
+    # answer sheets
+
+    def ask_and_send(self) -> None:
+        """Ask for a file and write the items that are shown to it, to be sent out."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        start = str(workbench.path.with_name(f"{workbench.path.stem}-open.xlsx"))
+        name, _ = QFileDialog.getSaveFileName(self._window, "Answer sheet of what waits", start, _WORKBOOKS)
+        if name:
+            path = Path(name)
+            self.send(path if path.suffix.lower() == ".xlsx" else path.with_name(f"{path.name}.xlsx"))
+
+    def send(self, path: Path) -> None:
+        """Write the items that are shown to a workbook."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        bar = self._page.list.filter
+        wanted = wanted_in(workbench, bar.query, bar.order)
+
+        def done(outcome: Outcome[SheetMade]) -> None:
+            if outcome.error is not None:
+                asking.tell(outcome.error, self._window)
+            elif outcome.value is not None:
+                made = outcome.value
+                left = f"; {number_of(made.left_out, 'item')} that lost nothing left out" if made.left_out else ""
+                said = f"{made.path.name} asks about {number_of(made.rows, 'lost element')}{left}."
+                self._window.notify(f"{said} Send it out, then drop it on this window.")
+
+        self._window.jobs.start(
+            "Writing the answer sheet", lambda watch: write_sheet(workbench, path, wanted, watch), done
+        )
+
+    def ask_and_read(self) -> None:
+        """Ask for an answer sheet and read it."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            folder = str(workbench.path.parent)
+            name, _ = QFileDialog.getOpenFileName(self._window, "Answer sheet to read", folder, _WORKBOOKS)
+            if name:
+                self.read(Path(name))
+
+    def read(self, path: Path) -> None:
+        """Read an answer sheet and show what it would do, before anything is done."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[AnswersTaken]) -> None:
+            if outcome.error is not None:
+                asking.tell(outcome.error, self._window)
+            elif outcome.value is not None and self._project.workbench is workbench:
+                self.show_answers(outcome.value)
+
+        self._window.jobs.start("Reading the answers", lambda watch: read_answers(workbench, path, watch), done)
+
+    def show_answers(self, taken: AnswersTaken) -> AnswersDialog:
+        """Show what an answer sheet would do."""
+        dialog = AnswersDialog(taken, self._project.can_edit, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.wanted.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        dialog.open()
+        return dialog
+
+    def _take(self, path: Path) -> None:
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[AnswersTaken]) -> None:
+            self._project.catch_up()
+            self._page.refresh()
+            if outcome.error is not None:
+                asking.tell(outcome.error, self._window)
+            elif outcome.value is not None:
+                taken = outcome.value
+                words = f"{number_of(len(taken.answered), 'answer')} taken from {path.name}"
+                words += f", {number_of(len(taken.unclear), 'row')} not clear" if taken.unclear else ""
+                can_undo = self._project.undo if taken.title else None
+                self._window.notify(f"{words}.", "Undo" if can_undo else "", can_undo, is_good=not taken.unclear)
+
+        self._window.jobs.start(
+            "Taking the answers", lambda watch: take_answers(workbench, path, Door.WINDOW, watch), done
+        )

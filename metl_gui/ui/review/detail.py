@@ -1,0 +1,279 @@
+"""One review item: what was and what is, side by side; a card for each lost element; what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QApplication,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.blocks import Block, Loss
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+from metl_gui.core.review import ReviewItem
+from metl_gui.core.review_query import ReviewFacts
+from metl_gui.core.suggest.refusal import RefusedRenames
+from metl_gui.ui.block.picture import BlockPicture, picture_of
+from metl_gui.ui.block.sketch import BlockLines, scrolled
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.moments import ago
+from metl_gui.ui.naming import block_words, number_of, version_words
+from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
+from metl_gui.ui.review.card import LossCard, cards_of
+from metl_gui.ui.review.fresh import FreshRows
+
+_MATRIX_LEAST_PX = 300
+
+
+class ItemDetail(QWidget):
+    """The right side of the Review page, without its foot.
+
+    Signals:
+        answered: a ``CardAnswer``.
+        joined: the ``Element`` that a person drew or chose.
+        assign_wanted: the button that says who is to decide was pressed.
+        matrix_shown: the matrix is in front, or the lists again.
+    """
+
+    answered = Signal(object)
+    joined = Signal(object)
+    assign_wanted = Signal()
+    matrix_shown = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards: list[LossCard] = []
+        self._make_matrix: Callable[[], QWidget] | None = None
+        self.matrix: QWidget | None = None
+        self._title = Elided(kind="title", is_snug=True)
+        self._pill = Pill()
+        self._carried = Elided(kind="dim")
+        self._said = Elided(kind="small")
+        self.assigned = KeyButton("Assigned to nobody", kind="link")
+        self.assigned.clicked.connect(self.assign_wanted)
+        self.lists_button, self.matrix_button = _segment("Lists", "first"), _segment("Matrix", "last")
+        self.before, self.after = BlockLines(is_dim=True), BlockLines(can_join=True)
+        self.before.setAccessibleName("The block before")
+        self.after.setAccessibleName("The block after")
+        self._before_title, self._after_title = Elided(kind="panelTitle"), Elided(kind="panelTitle")
+        self.sides = QStackedWidget()
+        self.fresh = FreshRows()
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(10)
+        self._lay_out()
+        self.after.joined.connect(self.joined)
+        self.fresh.map_wanted.connect(self.joined)
+
+    def add_matrix(self, make: Callable[[], QWidget]) -> None:
+        """Offer the block in the matrix too; the view is made when it is first looked at."""
+        self._make_matrix = make
+        self._switch.show()
+
+    @property
+    def offers_matrix(self) -> bool:
+        """Whether the block can be shown in the matrix."""
+        return self._make_matrix is not None
+
+    @property
+    def shows_matrix(self) -> bool:
+        """Whether the block is shown in the matrix."""
+        return self.matrix is not None and self.sides.currentWidget() is self.matrix
+
+    def show_matrix(self, is_shown: bool) -> None:
+        """Show the block in the matrix, or as lists."""
+        if is_shown and self.matrix is None and self._make_matrix is not None:
+            self.matrix = self._make_matrix()
+            self.sides.addWidget(self.matrix)
+        if is_shown and self.matrix is not None:
+            self.sides.setCurrentWidget(self.matrix)
+        else:
+            self.sides.setCurrentIndex(0)
+        self.matrix_button.setChecked(self.shows_matrix)
+        self.lists_button.setChecked(not self.shows_matrix)
+        self._fit_sides()
+        self.matrix_shown.emit(self.shows_matrix)
+
+    def show_item(self, document: Document, facts: ReviewFacts, refused: RefusedRenames, can_decide: bool) -> None:
+        """Show another item."""
+        self._show_head(document, facts)
+        self._show_sides(document, facts.item, refused)
+        self._show_cards(document, facts.item, refused, can_decide)
+        self.fresh.show_item(document, facts.item, can_decide)
+        self.assigned.setEnabled(can_decide)
+        self.after.let_join(can_decide)
+
+    def card_of(self, loss: Loss) -> LossCard | None:
+        """Return the card of a lost element, or of the same in a later version."""
+        return next((card for card in self.cards if card.facts.loss.chain == loss.chain), None)
+
+    @property
+    def card_in_hand(self) -> LossCard | None:
+        """The card with the keyboard, else the first."""
+        focus = QApplication.focusWidget()
+        held = (card for card in self.cards if focus is not None and (card is focus or card.isAncestorOf(focus)))
+        return next(held, self.cards[0] if self.cards else None)
+
+    def focus_chain(self) -> list[QWidget]:
+        """Return what Tab goes through."""
+        switch = [self.lists_button, self.matrix_button] if self._make_matrix is not None else []
+        return [self.assigned, *switch, *(w for card in self.cards for w in card.focus_chain()), *self.fresh.buttons]
+
+    def step_card(self, step: int) -> None:
+        """Give the keyboard to the card before or behind."""
+        held = self.card_in_hand
+        if held is not None:
+            at = min(max(self.cards.index(held) + step, 0), len(self.cards) - 1)
+            self.go_to_card(self.cards[at])
+
+    def go_to_card(self, card: LossCard) -> None:
+        """Give the keyboard to a card, in sight."""
+        card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._area.ensureWidgetVisible(card, 0, 12)
+
+    def _show_head(self, document: Document, facts: ReviewFacts) -> None:
+        item, block = facts.item, facts.item.block
+        came_from = document.extraction.find_version(block.came_from[0]) if block.came_from else None
+        source = version_words(document, Side.EXTRACTION, block.version)
+        name, _, label = source.rpartition(" ")
+        is_new_source = came_from is not None and came_from.id != block.version
+        self._title.setText(f"{name}: version {came_from.label} → {label}" if is_new_source and came_from else source)
+        self._pill.say(block.verdict.value, VERDICT_KINDS.get(block.verdict.value, "plain"))
+        target = version_words(document, Side.CDM, block.entity_version)
+        kept = len(block.elements)
+        whole = number_of(kept + len(block.open_losses), "element")
+        self._carried.setText(f"{kept} of {whole} carried over to {target}")
+        self._said.setText(_said_words(block))
+        words = f"Assigned to {facts.assigned}" if facts.assigned else "Assigned to nobody"
+        self.assigned.setText(words)
+        self.assigned.setAccessibleDescription(f"Who is to decide on {block_words(document, item.key)}")
+        self.assigned.updateGeometry()
+
+    def _show_sides(self, document: Document, item: ReviewItem, refused: RefusedRenames) -> None:
+        block = item.block
+        origin = block.came_from
+        known = origin is not None and document.matrix.block(*origin) is not None
+        before = picture_of(document, origin) if origin is not None and known else BlockPicture((), (), ())
+        self.before.show_picture(before)
+        self.after.show_picture(picture_of(document, block.key, refused))
+        words = block_words(document, origin) if origin is not None and known else "it is not in the matrix any more"
+        self._before_title.setText(f"Before · {words}")
+        self._after_title.setText(f"After · {block_words(document, block.key)}")
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        height = max(self.before.sizeHint().height(), self.after.sizeHint().height())
+        for lines in (self.before, self.after):
+            lines.setFixedHeight(height)
+        lists = self._lists.sizeHint().height()
+        wanted = self.matrix.sizeHint().height() if self.shows_matrix and self.matrix is not None else 0
+        self.sides.setFixedHeight(max(lists, wanted, _MATRIX_LEAST_PX) if wanted else lists)
+
+    def _show_cards(self, document: Document, item: ReviewItem, refused: RefusedRenames, can_decide: bool) -> None:
+        held = self.card_in_hand
+        focus = QApplication.focusWidget()
+        had_focus = held is not None and focus is not None and (held is focus or held.isAncestorOf(focus))
+        at = self.cards.index(held) if held is not None and had_focus else 0
+        for card in self.cards:
+            self._cards.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.cards = [LossCard(facts) for facts in cards_of(document, item.block, item.losses, refused)]
+        for card in self.cards:
+            card.answered.connect(self.answered)
+            card.step_wanted.connect(self.step_card)
+            card.let_answer(can_decide)
+            self._cards.addWidget(card)
+            card.show()  # else it cannot take the focus yet
+        if had_focus:
+            back = self.cards[min(at, len(self.cards) - 1)] if self.cards else self._area
+            back.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        for widget in (self._title, self._pill):
+            head.addWidget(widget)
+        head.addWidget(self._carried, 1)
+        self._switch = QWidget()
+        switch = QHBoxLayout(self._switch)
+        switch.setContentsMargins(0, 0, 0, 0)
+        switch.setSpacing(0)
+        group = QButtonGroup(self)
+        for button in (self.lists_button, self.matrix_button):
+            switch.addWidget(button)
+            group.addButton(button)
+        self.lists_button.setChecked(True)
+        self.lists_button.clicked.connect(self._show_lists)
+        self.matrix_button.clicked.connect(self._show_matrix)
+        self._switch.hide()
+        head.addWidget(self._switch)
+        said = QHBoxLayout()
+        said.setSpacing(12)
+        said.addWidget(self.assigned)
+        said.addWidget(self._said, 1)
+        self._lists = QWidget()
+        pair = QHBoxLayout(self._lists)
+        pair.setContentsMargins(0, 0, 0, 0)
+        pair.setSpacing(14)
+        pair.addWidget(_framed(self._before_title, self.before))
+        pair.addWidget(_framed(self._after_title, self.after))
+        self.sides.addWidget(self._lists)
+        inner = QWidget()
+        inner.setProperty("surface", "clear")
+        body = QVBoxLayout(inner)
+        body.setContentsMargins(20, 16, 20, 16)
+        body.setSpacing(12)
+        body.addLayout(head)
+        body.addLayout(said)
+        body.addWidget(self.sides)
+        body.addLayout(self._cards)
+        body.addWidget(self.fresh)
+        body.addStretch(1)
+        self._area = scrolled(inner)
+        self._area.setAccessibleName("The block before and after, and what it lost")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._area)
+
+    def _show_lists(self) -> None:
+        self.show_matrix(False)
+
+    def _show_matrix(self) -> None:
+        self.show_matrix(True)
+
+
+def _said_words(block: Block) -> str:
+    """Say who touched a block last, when, and what was said of it."""
+    who = f"{block.who}, " if block.who else "waits since "
+    when = ago(block.when_ms) if block.when_ms else ""
+    parts = [f"{who}{when}" if when else block.who]
+    parts += [f"“{block.comment}”"] if block.comment else []
+    parts += ["postponed"] if block.postponed else []
+    return " · ".join(part for part in parts if part)
+
+
+def _segment(words: str, edge: str) -> KeyButton:
+    button = KeyButton(words, kind="segment")
+    button.setProperty("edge", edge)
+    button.setCheckable(True)
+    button.set_height(24)
+    return button
+
+
+def _framed(title: QLabel, lines: BlockLines) -> QFrame:
+    frame = QFrame()
+    frame.setProperty("surface", "card")
+    layout = QVBoxLayout(frame)
+    layout.setContentsMargins(10, 8, 10, 8)
+    layout.addWidget(title)
+    layout.addWidget(lines)
+    return frame

@@ -1,0 +1,140 @@
+"""What is new in the version of a review item, each with a way to map it, and what else a person should know of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.review import ReviewItem
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.naming import block_words, number_of, version_words
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.review.choice_rows import Choosable
+from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.two_lines import TwoLines
+
+_ROWS = 6
+_BLOCKS = 4
+
+
+class FreshRows(QWidget):
+    """New attributes with their types, type changes, and which later versions the decision is about.
+
+    Signals:
+        map_wanted: the ``Element`` to be set.
+    """
+
+    map_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons: list[KeyButton] = []
+        self._item: ReviewItem | None = None
+        self._document = Document()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(2, 0, 2, 0)
+        self._column.setSpacing(4)
+
+    def show_item(self, document: Document, item: ReviewItem, can_edit: bool) -> None:
+        """Show what is new for another item."""
+        while (taken := self._column.takeAt(0)) is not None:
+            widget = taken.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._document, self._item, self.buttons = document, item, []
+        version = document.extraction.version(item.key[0])
+        free = self._free(item)
+        fresh = [attribute for path in item.new_attributes if (attribute := version.at_path(path)) is not None]
+        taken_ids = {element.p for element in item.block.elements}
+        unmapped = [attribute for attribute in fresh if attribute.id not in taken_ids]
+        for attribute in unmapped[:_ROWS]:
+            self._column.addWidget(self._row(attribute, version.label, can_edit and bool(free)))
+        if len(unmapped) > _ROWS:
+            rest = ", ".join(attribute.path for attribute in unmapped[_ROWS:])
+            self._column.addWidget(Elided(f"and {len(unmapped) - _ROWS:,} more are new: {rest}", "dim"))
+        for words in _more_words(document, item):
+            label = QLabel(words)
+            label.setProperty("kind", "dim")
+            label.setTextFormat(Qt.TextFormat.RichText)
+            label.setWordWrap(True)
+            self._column.addWidget(label)
+        self.setVisible(self._column.count() > 0)
+
+    def choose_target(self, attribute: Attribute) -> Chooser | None:
+        """Ask where a new attribute goes: to what lost its source first."""
+        item = self._item
+        if item is None:
+            return None
+        lost = {loss.q_lineage for loss in item.block.open_losses}
+        free = self._free(item)
+        choices = [Choosable(TwoLines(a.path, _facts(a)), a, "Lost its source") for a in free if a.lineage in lost] + [
+            Choosable(TwoLines(a.path, _facts(a)), a, "Not mapped in this block") for a in free if a.lineage not in lost
+        ]
+        target = version_words(self._document, Side.CDM, item.key[1])
+        chooser = Chooser(f"Where does {attribute.path} go in {target}?", choices, self)
+        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chooser.chosen.connect(partial(self._chosen, attribute), Qt.ConnectionType.QueuedConnection)
+        chooser.open()
+        return chooser
+
+    def _row(self, attribute: Attribute, label: str, can_map: bool) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        name = QLabel(f"New in version {escape(label)}, not mapped: <b>{escape(attribute.path)}</b>")
+        name.setTextFormat(Qt.TextFormat.RichText)
+        name.setProperty("kind", "dim")
+        button = KeyButton("Map…")
+        button.setAccessibleName(f"Map {attribute.path}…")
+        button.set_height(24)
+        button.setEnabled(can_map)
+        button.clicked.connect(partial(self._pressed, attribute))
+        self.buttons.append(button)
+        layout.addWidget(name)
+        layout.addWidget(Elided(attribute.type_text, "dim", is_snug=True))
+        layout.addWidget(button)
+        layout.addStretch(1)
+        return row
+
+    def _pressed(self, attribute: Attribute, _checked: bool = False) -> None:
+        self.choose_target(attribute)
+
+    def _chosen(self, attribute: Attribute, target: object) -> None:
+        if isinstance(target, Attribute):
+            self.map_wanted.emit(Element(target.id, attribute.id))
+
+    def _free(self, item: ReviewItem) -> list[Attribute]:
+        mapped = {element.q for element in item.block.elements}
+        return [a for a in self._document.cdm.version(item.key[1]).attributes if a.id not in mapped]
+
+
+def _facts(attribute: Attribute) -> str:
+    need = "optional" if attribute.optional else "required"
+    return f"{attribute.type_text} · {need}{f' · {attribute.doc}' if attribute.doc else ''}"
+
+
+def _more_words(document: Document, item: ReviewItem) -> list[str]:
+    parts = []
+    for change in item.type_changes:
+        tail = "" if change.is_compatible else ": its values cannot be read as before"
+        types = f"was {escape(change.before)} and is {escape(change.after)} now"
+        parts.append(f"<b>{escape(change.path)}</b> {types}{tail}")
+    if item.new_targets:
+        parts.append(f"New in the entity: <b>{escape(', '.join(item.new_targets))}</b>")
+    for again in item.there_again[:_ROWS]:
+        where = block_words(document, again.key)
+        parts.append(f"<b>{escape(again.from_path)}</b> is there again in {escape(where)}")
+    if item.chain:
+        named = ", ".join(version_words(document, Side.EXTRACTION, key[0]) for key in item.chain[:_BLOCKS])
+        more = f" and {len(item.chain) - _BLOCKS:,} more" if len(item.chain) > _BLOCKS else ""
+        count = number_of(len(item.chain), "later version")
+        parts.append(f"The decision holds for {count} too: {escape(named)}{more}")
+    return parts

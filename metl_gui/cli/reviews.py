@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metl_gui.cli import version_tasks
 from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
 
@@ -32,6 +33,7 @@ _DECISIONS = (
     "assign",
     "sheet",
     "answers",
+    *version_tasks.DECISIONS,
 )
 _WITH_PARTS = ("rename", "not_renamed", "map", "accept_loss")
 _FILTERS = ("schema", "entity", "verdict", "older_than", "assigned", "text")
@@ -48,6 +50,7 @@ def register(commands: Commands) -> None:
     )
     add_project(parser)
     _add_decisions(parser)
+    version_tasks.add_options(parser)
     parser.add_argument("--comment", default="", metavar="TEXT", help="kept with the decision")
     parser.add_argument("--to", metavar="NAME", help="who is to decide, with --assign; an empty name for nobody")
     parser.add_argument("--dry-run", action="store_true", help="with --answers: say what it would do, do nothing")
@@ -85,6 +88,7 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
     decision.add_argument("--assign", nargs="+", metavar="BLOCK", help="say who is to decide; needs --to NAME")
     decision.add_argument("--sheet", metavar="OUT.xlsx", help="write what waits to a workbook that can be sent out")
     decision.add_argument("--answers", metavar="IN.xlsx", help="read such a workbook back, one undo step")
+    version_tasks.add_decisions(decision)
 
 
 def run_review(arguments: argparse.Namespace, out: Output) -> int:
@@ -93,6 +97,8 @@ def run_review(arguments: argparse.Namespace, out: Output) -> int:
 
     _check_usage(arguments)
     path = Path(arguments.project)
+    if version_tasks.is_meant(arguments):
+        return version_tasks.decide(arguments, out)
     if not any(getattr(arguments, name) is not None for name in _DECISIONS):
         return _list(arguments, out, path)
     if arguments.sheet is not None:
@@ -134,10 +140,13 @@ def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
 def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     from metl_gui.workbench.reviewing import review_list
     from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.version_tasks import entries
 
     with Workbench.open(path, for_editing=False) as workbench:
         waiting = review_list(workbench.document, workbench.refused_proposals(), _wanted(arguments, workbench))
-    out.result(waiting.as_json(), list(review_lines(waiting)))
+        tasks = entries(workbench)
+    document = {**waiting.as_json(), "version_tasks": [task.as_json() for task in tasks]}
+    out.result(document, [*version_tasks.task_lines(tasks), *review_lines(waiting)])
     return DONE
 
 

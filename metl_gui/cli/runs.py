@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
     from metl_gui.engine.report import RunReport
+    from metl_gui.workbench.running import RunResult
 
 
 def register(commands: Commands) -> None:
@@ -91,8 +93,7 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = run_mapping(workbench, request, watch=watch)
-    out.result(done.as_json(), list(report_lines(done.report)))
-    return FOUND if arguments.strict and done.report.set_aside else DONE
+    return _told(arguments, out, done)
 
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
@@ -113,7 +114,16 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = replay(workbench, request, watch=watch)
-    out.result(done.as_json(), list(report_lines(done.report)))
+    return _told(arguments, out, done)
+
+
+def _told(arguments: argparse.Namespace, out: Output, done: RunResult) -> int:
+    found = [{"schema": task.schema, "seen": task.seen, "records": task.records} for task in done.version_tasks]
+    lines = list(report_lines(done.report))
+    if found:
+        what = "a version that nobody has imported" if len(found) == 1 else f"{len(found)} versions nobody has imported"
+        lines.append(f"Messages show {what}: metl review {shlex.quote(str(arguments.project))} --list")
+    out.result({**done.as_json(), "version_tasks": found}, lines)
     return FOUND if arguments.strict and done.report.set_aside else DONE
 
 

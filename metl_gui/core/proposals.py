@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,8 +23,8 @@ from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.suggest.renames import Around, Renames, Values, weigh_renames
 from metl_gui.core.suggest.words import letters
 
-Refused: TypeAlias = RefusedRenames | AbstractSet[tuple[str, str]]
-"""What is not proposed again; pairs of paths will do where one block is looked at."""
+Refused: TypeAlias = RefusedRenames
+"""What is not proposed again."""
 
 _LEAST_SCORE, _LEAST_BESIDE = 0.5, 0.72
 _BESIDE = 0.9
@@ -177,19 +176,13 @@ def _of_group(
             attribute = new[column]
             if beside[column] and lost.old.lineage not in later[attribute.lineage]:
                 continue
-            if not _covers(refused, first, lost.old, attribute):
+            if not refused.covers(side, version.schema_id, lost.old, attribute):
                 ranked.append((-min(float(scores[row, column]), _MOST_SURE), attribute.path, column))
         found[loss] = [
             Proposal(lost.old.path, path, -score, words.reason(row, column, is_new=not beside[column]))
             for score, path, column in sorted(ranked)[:_MOST]
         ]
     return found
-
-
-def _covers(refused: Refused, first: _Lost, lost: Attribute, candidate: Attribute) -> bool:
-    if isinstance(refused, RefusedRenames):
-        return refused.covers(first.side, first.version.schema_id, lost, candidate)
-    return (lost.path, candidate.path) in refused
 
 
 def _came_beside(

@@ -45,6 +45,19 @@ def refuse_rename(workbench: Workbench, key: BlockKey, lost: str, candidate: str
     return refused
 
 
+def allow_rename(workbench: Workbench, refused: RefusedRename) -> None:
+    """Let a refused rename be proposed again, and what came with it be suggested again."""
+    workbench.beside.restore_renames([refused])
+    document, tree = workbench.document, workbench.document.tree(refused.side)
+    versions = tree.versions(refused.schema_id) if tree.find_schema(refused.schema_id) is not None else ()
+    for version in versions:
+        candidate = version.of_lineage(refused.candidate_lineage)
+        if candidate is not None:
+            key = (version.id, 0) if refused.side is Side.EXTRACTION else (0, version.id)
+            found = _suggestions(document, key, refused.side, refused.lost_lineage, candidate, only_open=False)
+            workbench.restore_suggestions(found)
+
+
 def refuse_split(workbench: Workbench, side: Side, version: Version, old: Attribute, attribute: Attribute) -> None:
     """Remember that what was told apart is no rename.
 
@@ -76,7 +89,7 @@ def _losses(document: Document, key: BlockKey, lost: str) -> tuple[Side, list[Lo
 
 
 def _suggestions(
-    document: Document, key: BlockKey, side: Side, lineage: int, candidate: Attribute
+    document: Document, key: BlockKey, side: Side, lineage: int, candidate: Attribute, *, only_open: bool = True
 ) -> Iterator[Refusal]:
     """Yield what would suggest the same again: the candidate in the place of the lost attribute, for each its pair."""
     matrix = document.matrix
@@ -84,7 +97,7 @@ def _suggestions(
     for block in blocks:
         schema_id = document.extraction.version(block.version).schema_id
         entity_id = document.cdm.version(block.entity_version).schema_id
-        for loss in block.open_losses:
+        for loss in block.open_losses if only_open else block.losses:
             if side is Side.EXTRACTION and loss.p_lineage == lineage:
                 ends = (candidate.lineage, loss.q_lineage), (candidate.path, loss.to_path)
             elif side is Side.CDM and loss.q_lineage == lineage:

@@ -109,7 +109,7 @@ class RefusedRenames(AbstractSet[tuple[int, str, str]]):
         return len(self._named)
 
     @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> AbstractSet[Any]:  # type: ignore[override]
+    def _from_iterable(cls, it: Iterable[Any]) -> AbstractSet[Any]:
         return frozenset(it)
 
 

@@ -33,6 +33,7 @@ _FEWEST_VALUES = 3
 _FEWEST_LETTERS_OF_DOC = 12
 _ELSEWHERE = 0.85
 _MOVED_ALONE, _MOVED_TOGETHER = 0.62, 0.95
+_OTHER_PARENT = 0.6
 _WORDS = re.compile(r"\w[\w.]*\w|\w")
 _CUES = ("deprecat", "renam", "replac", "former", "previous", "instead", "obsolete", "legacy", "superse", "was called")
 
@@ -179,13 +180,23 @@ def _names(
     apart = np.minimum(last * np.float32(_ELSEWHERE), whole)
     flat = _equal(*([letters(a.path) for a in side] for side in (lost, new)))
     scores = np.where(below_one, last, np.where(flat, whole, apart)).astype(np.float32)
+    alike_parents = _alike_parents({between for between, _ in moves.values()})
     for (row, column), (between, together) in moves.items():
-        name = letters(parted(lost[row].path)[-1])
-        rare = 1 / max(ambiguity.get(name, 1), 1)
-        alone = _MOVED_ALONE * (0.5 + 0.5 * rare) + (0.2 if not all(between) and rare == 1 else 0.0)
-        share = (together - 1) / together
-        scores[row, column] = max(alone + (_MOVED_TOGETHER - alone) * share, scores[row, column])
+        rare = 1 / max(ambiguity.get(letters(parted(lost[row].path)[-1]), 1), 1)
+        alone = _MOVED_ALONE * (0.4 + 0.6 * rare) + (0.2 if not all(between) and rare == 1 else 0.0)
+        alone += (1 - alone) * 0.5 * alike_parents[between]
+        scores[row, column] = alone + (_MOVED_TOGETHER - alone) * (together - 1) / together
     return scores
+
+
+def _alike_parents(moves: Iterable[Prefixes]) -> dict[Prefixes, float]:
+    """Say how much alike the two parents of each move are; little alike is not at all."""
+    known = list(moves)
+    ours, theirs = (list({between[end]: None for between in known}) for end in (0, 1))
+    scores = alike([paths.join(names) for names in ours], [paths.join(names) for names in theirs])
+    rows, columns = ({names: at for at, names in enumerate(side)} for side in (ours, theirs))
+    found = {between: float(scores[rows[between[0]], columns[between[1]]]) for between in known}
+    return {between: score if score >= _OTHER_PARENT and all(between) else 0.0 for between, score in found.items()}
 
 
 def _equal(ours: Iterable[Hashable], theirs: Iterable[Hashable]) -> NDArray[np.bool_]:

@@ -1,9 +1,23 @@
-"""Rename proposals where a version lost many attributes at once."""
+"""Rename proposals: what is proposed for what was lost, what is not, and what people refused."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.blocks import Block
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.edits.review import RenameLost
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
 from metl_gui.core.proposals import best_proposals, proposals
+from metl_gui.core.suggest.refusal import RefusedRename, RefusedRenames
 from tests.helpers.world import World
+
+PATHS = ("id", "a_id", "created_at", "createdAt", "billing.city", "address.city", "city", "zip", "x.id", "amount")
 
 WORDS = ("amount", "currency", "branch", "country", "email", "channel", "status", "rate", "product", "owner")
 
@@ -50,3 +64,181 @@ def test_proposals_of_one_attribute_come_best_first_and_its_own_type_only() -> N
     assert found[0].candidate == "legacy_code_text"
     assert "legacy_codes" not in [proposal.candidate for proposal in found]
     assert [proposal.score for proposal in found] == sorted((p.score for p in found), reverse=True)
+
+
+def lost_in(*before: str, after: tuple[str, ...], mapped: tuple[str, ...] = ()) -> tuple[World, Block]:
+    """Map attributes of a first version, all of them by default, and add a second one."""
+    world = World()
+    chosen = mapped or tuple(path.partition(":")[0] for path in before)
+    targets = [f"t{at}" for at in range(len(chosen))]
+    world.entity("be", "1", *targets)
+    world.schema("s", "1", *before)
+    world.map("s@1:be@1", **dict(zip(targets, chosen, strict=True)))
+    world.schema("s", "2", *after)
+    return world, world.block("s@2:be@1")
+
+
+def said(world: World, block: Block, **more: Any) -> dict[str, str]:
+    return {p.lost: p.candidate for p in best_proposals(world.document, block, **more).values()}
+
+
+def test_a_leaf_under_another_parent_is_a_move_even_where_nothing_else_is_alike() -> None:
+    world, block = lost_in("id", "billing.city", after=("id", "address.city", "address.floor"))
+    (proposal,) = proposals(world.document, block)
+    assert (proposal.candidate, "same name under address" in proposal.reason) == ("address.city", True)
+
+
+def test_a_name_that_stands_under_every_parent_moves_only_in_company() -> None:
+    others = tuple(f"{parent}.{name}" for parent in ("a", "b", "c", "d") for name in ("id", "type"))
+    alone, block = lost_in("meta.id", *others, after=("user.id", *others))
+    assert said(alone, block) == {}
+    both, block = lost_in("meta.id", "meta.type", *others, after=("user.id", "user.type", *others))
+    assert said(both, block) == {"meta.id": "user.id", "meta.type": "user.type"}
+
+
+def test_siblings_are_not_alike_for_the_parent_they_share() -> None:
+    world, block = lost_in("http.request.client_ip", "x", after=("http.request.protocol", "x"))
+    assert said(world, block) == {}
+
+
+def test_a_wider_type_is_proposed_after_the_same_one() -> None:
+    world, block = lost_in("amount:int32", after=("amount_eur:int64", "amount_usd:int32"))
+    found = proposals(world.document, block)
+    assert [p.candidate for p in found] == ["amount_usd", "amount_eur"]
+    assert "type int64, was int32" in found[1].reason
+
+
+def test_a_number_is_not_proposed_for_a_text() -> None:
+    world, block = lost_in("amount:string", after=("amount_eur:int64",))
+    assert said(world, block) == {}
+
+
+def test_an_attribute_that_came_before_the_other_one_went_is_proposed_and_succeeds_it() -> None:
+    world, _ = lost_in("id", "client_dt", after=("id", "client_dt", "dt_client"))
+    world.schema("s", "3", "id", "dt_client")
+    (proposal,) = proposals(world.document, world.block("s@3:be@1"))
+    assert (proposal.candidate, "came before it went" in proposal.reason) == ("dt_client", True)
+    world.do(RenameLost(world.key("s@3:be@1"), "client_dt", "dt_client"))
+    assert world.pairs("s@3:be@1") == {("t0", "id"), ("t1", "dt_client")}
+    schema = world.document.extraction.named("s")
+    assert schema is not None
+    assert len(schema.succeeds) == 1
+    world.schema("s", "4", "id", "dt_client", "more")
+    assert world.pairs("s@4:be@1") == {("t0", "id"), ("t1", "dt_client")}
+
+
+def test_what_always_stood_beside_the_lost_attribute_is_no_new_name_for_it() -> None:
+    world, block = lost_in("start_date", "date_start", after=("date_start",), mapped=("start_date",))
+    assert said(world, block) == {}
+
+
+def described(*attributes: tuple[str, str]) -> tuple[AttributeDeclaration, ...]:
+    return tuple(AttributeDeclaration(path, "string", doc=doc) for path, doc in attributes)
+
+
+def with_docs(before: tuple[AttributeDeclaration, ...], after: tuple[AttributeDeclaration, ...]) -> tuple[World, Block]:
+    world = World()
+    world.entity("be", "1", "t")
+    world.do(AddVersion(Side.EXTRACTION, VersionDeclaration("s", before, "1")))
+    world.map("s@1:be@1", t=before[0].path)
+    world.do(AddVersion(Side.EXTRACTION, VersionDeclaration("s", after, "2")))
+    return world, world.block("s@2:be@1")
+
+
+def test_the_same_description_finds_a_name_without_a_letter_in_common() -> None:
+    text = "Error message, either human-readable or stacktrace"
+    before, after = described(("error", text)), described(("origin", "Where it ran"), ("failure", text))
+    world, block = with_docs(before, after)
+    assert said(world, block) == {"error": "failure"}
+    assert "same description" in proposals(world.document, block)[0].reason
+
+
+@pytest.mark.parametrize(
+    "doc", ["Deprecated, use happened instead.", "Obsolete. Replaced by happened", "see happened, superseded"]
+)
+def test_a_description_that_names_the_successor_is_believed(doc: str) -> None:
+    world, block = with_docs(described(("dt", doc)), described(("happened", ""), ("seen", "")))
+    assert said(world, block) == {"dt": "happened"}
+    assert "the description says so" in proposals(world.document, block)[0].reason
+
+
+def test_alike_values_find_a_name_that_nothing_else_finds() -> None:
+    world, block = lost_in("colour", "kind", after=("zz", "yy", "kind"), mapped=("colour",))
+    old = world.version(Side.EXTRACTION, "s", "1").attributes[0]
+    zz, yy, _ = world.version(Side.EXTRACTION, "s", "2").attributes
+    reds, numbers = frozenset({"red", "blue", "green", "pink"}), frozenset({"1", "2", "3"})
+    assert said(world, block) == {}
+    assert said(world, block, values={old.id: reds, zz.id: numbers, yy.id: reds}) == {"colour": "yy"}
+
+
+def test_values_that_differ_speak_against_a_name() -> None:
+    world, block = lost_in("product_name", after=("product_label",))
+    old, new = (world.version(Side.EXTRACTION, "s", label).attributes[0] for label in ("1", "2"))
+    values = {old.id: frozenset({"a", "b", "c"}), new.id: frozenset({"1", "2", "3"})}
+    plain = proposals(world.document, block)
+    assert plain
+    told = proposals(world.document, block, values=values)
+    assert not told or told[0].score < plain[0].score
+
+
+def test_a_lost_cdm_attribute_is_proposed_its_new_name_for_every_schema() -> None:
+    world = World()
+    world.entity("be", "1", "customerId", "x")
+    for name in ("s", "r"):
+        world.schema(name, "1", "a", "b")
+        world.map(f"{name}@1:be@1", customerId="a", x="b")
+    world.entity("be", "2", "customer_id", "x")
+    for name in ("s", "r"):
+        assert said(world, world.block(f"{name}@1:be@2")) == {"customerId": "customer_id"}
+    world.do(RenameLost(world.key("s@1:be@2"), "customerId", "customer_id"))
+    assert world.pairs("r@1:be@2") == {("customer_id", "a"), ("x", "b")}
+
+
+def test_a_path_that_went_on_one_side_and_is_a_target_on_the_other_is_told_apart() -> None:
+    world = World()
+    world.entity("be", "1", "total", "sum_of")
+    world.schema("s", "1", "amount", "total")
+    world.map("s@1:be@1", total="amount", sum_of="total")
+    world.schema("s", "2", "total_eur")
+    block = world.block("s@2:be@1")
+    best = best_proposals(world.document, block)
+    assert {loss.from_path: p.candidate for loss, p in best.items()} == {"total": "total_eur"}
+
+
+@given(
+    st.lists(st.sampled_from(PATHS), min_size=1, max_size=6, unique=True),
+    st.lists(st.sampled_from(PATHS), min_size=1, max_size=6, unique=True),
+)
+def test_proposals_are_free_new_and_one_to_one(before: list[str], after: list[str]) -> None:
+    world, _ = lost_in(*before, after=(*after, "always"))
+    block = world.document.matrix.block(*world.key("s@2:be@1"))
+    assert block is not None
+    best = best_proposals(world.document, block)
+    assert len({p.candidate for p in best.values()}) == len(best)
+    for loss, proposal in best.items():
+        assert proposal.lost == loss.from_path
+        assert proposal.lost not in after
+        assert proposal.candidate in after
+        assert proposal.candidate not in before
+        assert 0.5 <= proposal.score < 1
+        world.do(RenameLost(block.key, proposal.lost, proposal.candidate))
+    assert {source for _, source in world.pairs("s@2:be@1")} >= {p.candidate for p in best.values()}
+
+
+def test_a_refused_pair_stays_away_in_later_versions_and_after_a_repeated_import() -> None:
+    world, block = lost_in("id", "customer_id", after=("id", "customer_ref"))
+    old = world.version(Side.EXTRACTION, "s", "1").attributes[1]
+    new = world.version(Side.EXTRACTION, "s", "2").attributes[1]
+    schema_id = world.version(Side.EXTRACTION, "s", "2").schema_id
+    refused = RefusedRenames([RefusedRename(Side.EXTRACTION, schema_id, old.path, new.path, old.lineage, new.lineage)])
+    assert said(world, block) == {"customer_id": "customer_ref"}
+    assert said(world, block, refused=refused) == {}
+    second = world.log[-1]
+    world.schema("s", "3", "id", "customer_ref_no=customer_ref")
+    assert said(world, world.block("s@3:be@1")) == {"customer_id": "customer_ref_no"}
+    assert said(world, world.block("s@3:be@1"), refused=refused) == {}
+    world.remove_schema("s", "3")
+    world.undo(second)
+    world.schema("s", "2", "id", "customer_ref")
+    assert world.version(Side.EXTRACTION, "s", "2").attributes[1].lineage != new.lineage
+    assert said(world, world.block("s@2:be@1"), refused=refused) == {}

@@ -1,0 +1,102 @@
+"""Refused renames: nowhere proposed or suggested again, on either side, until they are allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.workbench import linking, reviewing
+from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.proposing import allow_rename, refuse_rename
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.suggesting import Asked, suggest
+
+from .conftest import declare
+
+PAYMENT_2 = "fx.pay.orders@2:payment@1"
+
+
+@pytest.fixture
+def shrunk(mapped: Workbench) -> Workbench:
+    """Version 2 renames ``customer_id``."""
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_ref", "amount", "legacy")))
+    return mapped
+
+
+def proposed(workbench: Workbench) -> set[tuple[str, str, str]]:
+    listed = reviewing.review_list(workbench.document, workbench.refused_proposals())
+    return {(str(item.block), p.lost, p.candidate) for item in listed.items for p in item.proposals}
+
+
+def suggested(workbench: Workbench, schema: str = "fx.pay.orders") -> set[tuple[str, str]]:
+    found = suggest(workbench.document, Asked(schema, "payment"), workbench.refused_suggestions())
+    return {(each.names.from_path, each.names.to_path) for each in found.suggestions}
+
+
+def test_a_refused_rename_is_neither_proposed_nor_suggested_in_any_version(shrunk: Workbench) -> None:
+    assert (PAYMENT_2, "customer_id", "customer_ref") in proposed(shrunk)
+    assert ("customer_ref", "payer_id") in suggested(shrunk)
+    refuse_rename(shrunk, find_block(shrunk.document, PAYMENT_2), "customer_id", "customer_ref")
+    for label in "345":
+        more = declare("fx.pay.orders", label, "id", "customer_ref", "amount", "legacy", f"more_{label}")
+        shrunk.do(AddVersion(Side.EXTRACTION, more))
+        assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
+        assert ("customer_ref", "payer_id") not in suggested(shrunk)
+
+
+def test_undo_and_redo_do_not_bring_a_refused_rename_back(shrunk: Workbench) -> None:
+    refuse_rename(shrunk, find_block(shrunk.document, PAYMENT_2), "customer_id", "customer_ref")
+    shrunk.undo()
+    shrunk.redo()
+    assert proposed(shrunk) == set()
+    shrunk.undo()
+    again = declare("fx.pay.orders", "2b", "id", "customer_ref", "amount", "legacy", "extra")
+    shrunk.do(AddVersion(Side.EXTRACTION, again))
+    assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
+
+
+def test_a_refused_rename_can_be_allowed_again_with_what_it_suggested(shrunk: Workbench) -> None:
+    before = proposed(shrunk), suggested(shrunk)
+    refused = refuse_rename(shrunk, find_block(shrunk.document, PAYMENT_2), "payer_id", "customer_ref")
+    assert (refused.lost, refused.candidate) == ("customer_id", "customer_ref")
+    allow_rename(shrunk, refused)
+    assert (proposed(shrunk), suggested(shrunk)) == before
+    assert shrunk.refused_suggestions() == ()
+
+
+def test_a_refusal_makes_no_state(shrunk: Workbench) -> None:
+    state = shrunk.document.state
+    refuse_rename(shrunk, find_block(shrunk.document, PAYMENT_2), "customer_id", "customer_ref")
+    assert shrunk.document.state == state
+
+
+def test_what_is_not_lost_or_not_there_cannot_be_refused(shrunk: Workbench) -> None:
+    key = find_block(shrunk.document, PAYMENT_2)
+    with pytest.raises(EditError, match="No lost element of this block is called amount"):
+        refuse_rename(shrunk, key, "amount", "customer_ref")
+    with pytest.raises(EditError, match="has no attribute customer_rf"):
+        refuse_rename(shrunk, key, "customer_id", "customer_rf")
+    assert shrunk.refused_proposals().all == ()
+
+
+def test_an_attribute_of_an_entity_is_refused_for_all_schemas_that_feed_it(mapped: Workbench) -> None:
+    mapped.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "payer_identifier", "amount", "legacy_code")))
+    block = "fx.pay.orders@1:payment@2"
+    assert proposed(mapped) == {(block, "payer_id", "payer_identifier")}
+    reviewing.refuse_renames(mapped, block, ["payer_id=payer_identifier"])
+    assert proposed(mapped) == set()
+    (refused,) = mapped.refused_proposals().all
+    entity = mapped.document.cdm.named("payment")
+    assert entity is not None
+    assert (refused.side, refused.schema_id) == (Side.CDM, entity.id)
+    assert ("customer_id", "payer_identifier") not in suggested(mapped)
+
+
+def test_what_was_told_apart_is_not_proposed_on_either_side(shrunk: Workbench) -> None:
+    reviewing.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
+    linking.unlink(shrunk, "fx.pay.orders.customer_ref@2")
+    assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
+    (refused,) = shrunk.refused_proposals().all
+    assert (refused.side, refused.lost, refused.candidate) == (Side.EXTRACTION, "customer_id", "customer_ref")

@@ -116,6 +116,9 @@ def test_a_stray_backslash_in_a_path_is_refused(path: str) -> None:
         split(path)
 
 
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "widens"),
     [
@@ -126,6 +129,30 @@ def test_a_stray_backslash_in_a_path_is_refused(path: str) -> None:
         (("bytes", "Decimal", 4), ("bytes", "Decimal", 2), False),
         (("int32", "io.debezium.time.Date", None), ("int64", "io.debezium.time.Timestamp", None), False),
         (("unknown", "", None), ("string", "", None), True),
+        (("integer", "int32", None), ("integer", "int64", None), True),
+        (("integer", "int64", None), ("integer", "int32", None), False),
+        (("number", "float", None), ("number", "double", None), True),
+        (("integer", "", None), ("number", "", None), True),
+        (("number", "", None), ("integer", "", None), False),
+        (("int64", "", None), ("double", "", None), False),
+        (("int32", "", None), ("int64", "io.debezium.time.Timestamp", None), False),
+        (("int64", "", None), ("int64", "io.debezium.time.MicroTimestamp", None), False),
+        (("int64", "io.debezium.time.Timestamp", None), ("int64", "io.debezium.time.MicroTimestamp", None), False),
+        (("int64", "io.debezium.time.Timestamp", None), ("string", "io.debezium.time.ZonedTimestamp", None), False),
+        (("string", "io.debezium.time.ZonedTimestamp", None), ("string", "", None), False),
+        (("string", "io.debezium.data.Enum", None), ("string", "", None), True),
+        (("string", "", None), ("string", "io.debezium.data.Enum", None), False),
+        (("string", "io.debezium.data.Uuid", None), ("string", "io.debezium.data.Json", None), False),
+        (("string", "uri", None), ("string", "", None), True),
+        (("string", "date-time", None), ("string", "", None), False),
+        (("string", "date", None), ("string", "date-time", None), False),
+        (("bytes", "org.apache.kafka.connect.data.Decimal", 2), ("double", "", None), False),
+        (("struct", "io.debezium.data.VariableScaleDecimal", None), ("bytes", DECIMAL, 2), False),
+        (("int16", "", None), ("boolean", "", None), False),
+        (("array", "", None), ("string", "", None), False),
+        (("string", "", None), ("array", "", None), False),
+        (("struct", "", None), ("map", "", None), False),
+        (("string", "", None), ("union", "", None), True),
     ],
 )
 def test_widening_is_compatible_and_narrowing_is_not(

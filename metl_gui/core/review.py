@@ -174,15 +174,21 @@ def _item(document: Document, key: BlockKey, asked: _Found) -> ReviewItem:
 
 def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, ...]) -> Iterator[ThereAgain]:
     for key in keys if losses else ():
-        block = document.matrix.block(*key)
-        version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
-        for loss in losses:
-            source, target = version.of_lineage(loss.p_lineage), entity_version.of_lineage(loss.q_lineage)
-            here = same_loss(block, loss) if block is not None and source is not None and target is not None else None
-            if here is None or block is None or source is None or target is None:
-                continue
-            if not any(e.p == source.id or e.q == target.id for e in block.elements):
-                yield ThereAgain(key, here, source.path, target.path)
+        sources, targets = set(document.extraction.lineages(key[0])), set(document.cdm.lineages(key[1]))
+        back = [loss for loss in losses if loss.p_lineage in sources and loss.q_lineage in targets]
+        block = document.matrix.block(*key) if back else None
+        if block is not None:
+            yield from _free_again(document, block, back)
+
+
+def _free_again(document: Document, block: Block, losses: list[Loss]) -> Iterator[ThereAgain]:
+    version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
+    taken = {e.p for e in block.elements}, {e.q for e in block.elements}
+    for loss in losses:
+        source, target = version.of_lineage(loss.p_lineage), entity_version.of_lineage(loss.q_lineage)
+        here = same_loss(block, loss)
+        if source and target and here and source.id not in taken[0] and target.id not in taken[1]:
+            yield ThereAgain(block.key, here, source.path, target.path)
 
 
 def _place(document: Document, key: BlockKey) -> tuple[int, int]:

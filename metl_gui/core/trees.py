@@ -230,6 +230,14 @@ class TreeView:
         known = self.base.facts[row] if row >= 0 else self.version(version_id)
         return known.labels, known.fingerprint
 
+    def lineages(self, version_id: int) -> list[int]:
+        """Return the lineages of a version that is known to exist, without making the version."""
+        row = -1 if version_id in self._versions else self.base.row(version_id)
+        if row < 0:
+            return [attribute.lineage for attribute in self.version(version_id).attributes]
+        found: list[int] = self.base.lineage[self.base.start[row] : self.base.start[row + 1]].tolist()
+        return found
+
     def named(self, name: str) -> Schema | None:
         """Find a schema or entity by name or alias."""
         id_ = self._id_named(name)
@@ -261,7 +269,7 @@ class TreeView:
         """Return the attributes whose lineage no earlier version of the schema had; none of a first version."""
         ids = self.schema(version.schema_id).version_ids
         earlier = ids[: ids.index(version.id)]
-        known = {a.lineage for id_ in earlier for a in self.version(id_).attributes}
+        known = {lineage for id_ in earlier for lineage in self.lineages(id_)}
         return tuple(a for a in version.attributes if a.lineage not in known) if earlier else ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from metl_gui.store import lease, log, runs, states
 from metl_gui.store.beside import Beside
 from metl_gui.store.block_rows import read_matrix, write_blocks
 from metl_gui.store.change_packs import Touched
+from metl_gui.store.compaction import Keeping, compact, is_worth_it
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
 from metl_gui.store.interning import Interned
@@ -54,6 +56,7 @@ class ProjectFile:
         self._holder = holder
         self._lock = threading.RLock()
         self._identity = _identity(path)
+        self._has_edited = False
         self.beside = Beside(self._reading, self._editing, self._appending)
 
     @classmethod
@@ -103,7 +106,8 @@ class ProjectFile:
                 raise
 
     def close(self) -> None:
-        """Give the lease back and close the file; again does nothing."""
+        """Compact a log that has grown large here, give the lease back and close the file; again does nothing."""
+        self._tidy()
         with self._lock, translated(self.path):
             holder, self._holder = self._holder, None
             try:
@@ -208,6 +212,7 @@ class ProjectFile:
             write_blocks(connection, transition, interned)
             group = log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
+            self._has_edited = True
             return group
 
     def undo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
@@ -246,6 +251,15 @@ class ProjectFile:
             self._require_state(connection, state)
             states.name(connection, state, name, stamp)
 
+    def compact(self, keeping: Keeping) -> int:
+        """Merge entries of the log between the states that are kept; each call does a bounded part of it.
+
+        Returns:
+            How many entries are gone; 0 when nothing is left to merge.
+        """
+        with self._editing() as connection:
+            return compact(connection, _now_ms(), keeping)
+
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
 
@@ -278,6 +292,17 @@ class ProjectFile:
         """
         with self._editing():
             return
+
+    def _tidy(self) -> None:
+        if self._holder is None or not self._has_edited:
+            return
+        try:
+            with self._reading() as connection:
+                wanted = is_worth_it(connection, _now_ms(), Keeping())
+            if wanted:
+                self.compact(Keeping())
+        except ProjectError as error:  # the next one who closes it does it
+            _log.info("the log of %s is not compacted: %s", self.path, error)
 
     @contextmanager
     def _session(self) -> Iterator[sqlite3.Connection]:
@@ -358,6 +383,10 @@ class ProjectFile:
 
 def _state(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT state FROM project").fetchone()[0])
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

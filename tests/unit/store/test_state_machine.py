@@ -101,7 +101,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(seed=seeds)
     def look_back(self, seed: int) -> None:
-        state = seed % (self.world.document.state + 1)
+        state = self.any_state(seed)
         found = parts(self.project.document(state))
         assert without_ids(found) == without_ids(self.states[state])
 
@@ -114,6 +114,10 @@ class StoreMachine(RuleBasedStateMachine):
         undo, redo = self.project.undo_candidate(), self.project.redo_candidate()
         assert (undo.group if undo else None) == (self.undos[-1] if self.undos else None)
         assert (redo.group if redo else None) == (self.redos[-1] if self.redos else None)
+
+    def any_state(self, seed: int) -> int:
+        """Choose a state that can be looked at."""
+        return seed % (self.world.document.state + 1)
 
     def _take_back(self, source: list[int], target: list[int], *, is_undo: bool) -> None:
         candidate = self.project.redo_candidate() if is_undo else self.project.undo_candidate()

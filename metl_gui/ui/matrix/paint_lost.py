@@ -21,6 +21,7 @@ from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.theme import Theme
 
 _HATCH_PX = 5.0
+_LINE_PX = 2.0
 _LEAST_MARK_PX = 6.0
 _LEAST_WORDS = 8
 
@@ -87,24 +88,26 @@ def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
     stretches = [spans.stretch(item) for item in seen]
     for line, begin in found:
         lost_in = {key for key, _ in line.losses}
+        version = axis.spans(Level.VERSION).stretch(line.item)
         for item, stretch in zip(seen, stretches, strict=True):
             key = content.key_of(line.item, item) if is_column else content.key_of(item, line.item)
-            box = _box(look, (begin, begin + GHOST), stretch, is_column=is_column)
+            frame = _pixels(look, version, stretch, is_column=is_column).adjusted(
+                _LINE_PX, _LINE_PX, -_LINE_PX, -_LINE_PX
+            )
+            box = _pixels(look, (begin, begin + GHOST), stretch, is_column=is_column).intersected(frame)
             if box.isValid():
                 hatch(painter, box, *_colours(look.theme, is_lost=key in lost_in))
     return True
 
 
-def _box(look: Look, along: tuple[float, float], across: tuple[float, float], *, is_column: bool) -> QRectF:
-    """Return the pixels of the part of a ghost that lies in one block, inside its frame and near what is in sight."""
+def _pixels(look: Look, along: tuple[float, float], across: tuple[float, float], *, is_column: bool) -> QRectF:
+    """Return the pixels of a stretch of an axis and one of the other, as far as they are near what is in sight."""
     c = look.camera
     xs, ys = (along, across) if is_column else (across, along)
     left, top = c.on_screen(xs[0], ys[0])
     right, bottom = c.on_screen(xs[1], ys[1])
-    box = _snapped(look, QRectF(left, top, right - left, bottom - top))
-    box = box.adjusted(0, 1, 0, -1) if is_column else box.adjusted(1, 0, -1, 0)
     near = QRectF(0, 0, *look.size).adjusted(-_HATCH_PX, -_HATCH_PX, _HATCH_PX, _HATCH_PX)
-    return box.intersected(near)
+    return _snapped(look, QRectF(left, top, right - left, bottom - top)).intersected(near)
 
 
 def _axes(content: Content, *, is_column: bool) -> tuple[Axis, Axis]:

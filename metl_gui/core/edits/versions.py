@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
@@ -214,16 +215,8 @@ def _lineages(
 ) -> list[int]:
     """Find each attribute's lineage: what the source states, then the same path, nearest version first."""
     lower, higher = schema.version_ids[:place][::-1], schema.version_ids[place:]
-    found: dict[str, int] = {}
-    taken: set[int] = set()
-    stated = {a.path: a.equivalent_to for a in attributes if a.equivalent_to}
-    if lower and stated:
-        previous = {a.path: a.lineage for a in draft.tree(side).version(lower[0]).attributes}
-        for path, names in stated.items():
-            lineage = next((previous[name] for name in names if name in previous), None)
-            if lineage is not None and lineage not in taken:
-                found[path] = lineage
-                taken.add(lineage)
+    found = _stated(draft.tree(side), lower, attributes)
+    taken = set(found.values())
     open_paths = {a.path for a in attributes} - found.keys()
     for id_ in (*lower, *higher):
         if not open_paths:
@@ -234,3 +227,29 @@ def _lineages(
                 taken.add(attribute.lineage)
                 open_paths.discard(attribute.path)
     return [found[a.path] if a.path in found else draft.new_lineage(side) for a in attributes]
+
+
+def _stated(tree: TreeView, lower: Iterable[int], attributes: tuple[AttributeDeclaration, ...]) -> dict[str, int]:
+    """Find the lineages of attributes of which the source says what they were called, nearest version first.
+
+    Sources repeat such a name in every version that follows. So it says nothing of an attribute that the version before
+    has under its own name already, unless names have changed places.
+    """
+    asked = {a.path: a.equivalent_to for a in attributes if a.equivalent_to}
+    own = {a.path for a in attributes}
+    found: dict[str, int] = {}
+    taken: set[int] = set()
+    for id_ in lower:
+        if len(found) == len(asked):
+            break
+        there = {a.path: a.lineage for a in tree.version(id_).attributes}
+        for path, names in list(asked.items()):
+            old = next((name for name in names if name in there and there[name] not in taken), None)
+            if path in found:
+                continue
+            if path in there and not (old in own and old in asked):
+                del asked[path]
+            elif old is not None:
+                found[path] = there[old]
+                taken.add(there[old])
+    return found

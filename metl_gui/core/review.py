@@ -5,6 +5,7 @@ Cost: proportional to the waiting blocks. Source: dmm.md §4 (verdicts, chains).
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -84,12 +85,50 @@ def review_items(document: Document) -> tuple[ReviewItem, ...]:
     return tuple(sorted(items, key=lambda item: _sort_key(document, item.key)))
 
 
+def items_of_group(document: Document, schema_id: int, entity_id: int) -> tuple[ReviewItem, ...]:
+    """List the decisions that wait between one schema and one entity; costs what their versions hold."""
+    columns = document.extraction.schema(schema_id).version_ids
+    rows = document.cdm.schema(entity_id).version_ids
+    return tuple(_items(document, ((v, w) for v in columns for w in rows if document.matrix.waits((v, w)))))
+
+
+def list_place(document: Document, item: ReviewItem) -> tuple[str, tuple[int, int], str]:
+    """Return what the review list is sorted by."""
+    return _sort_key(document, item.key)
+
+
+def review_items_after(
+    items: tuple[ReviewItem, ...], document: Document, changed: Iterable[BlockKey]
+) -> tuple[ReviewItem, ...]:
+    """List every decision again after an edit of blocks; costs what the schemas and entities of those blocks hold.
+
+    Args:
+        items: what ``review_items`` or this returned before the edit.
+        document: the document after it, with the same trees.
+        changed: keys of the blocks that are other ones now.
+    """
+    first_of = {_group(document, key): key for key in changed}
+    found = [item for item in items if _group(document, item.key) not in first_of]
+    for key in first_of.values():
+        for item in _items(document, _waiting_beside(document, key)):
+            insort(found, item, key=lambda each: _sort_key(document, each.key))
+    return tuple(found)
+
+
 def find_item(document: Document, key: BlockKey) -> ReviewItem | None:
     """Find the item whose block this is; costs what the schema's versions hold against the entity's."""
-    columns = document.extraction.schema(document.extraction.schema_of(key[0])).version_ids
-    rows = document.cdm.schema(document.cdm.schema_of(key[1])).version_ids
-    group = [k for k in keys_from(document, (columns[0], rows[0])) if document.matrix.waits(k)]
-    return next((item for item in _items(document, group) if item.key == key), None)
+    return next((item for item in _items(document, _waiting_beside(document, key)) if item.key == key), None)
+
+
+def _waiting_beside(document: Document, key: BlockKey) -> list[BlockKey]:
+    """Keys of the waiting blocks of the same schema and entity."""
+    schema_id, entity_id = _group(document, key)
+    first = document.extraction.schema(schema_id).version_ids[0], document.cdm.schema(entity_id).version_ids[0]
+    return [each for each in keys_from(document, first) if document.matrix.waits(each)]
+
+
+def _group(document: Document, key: BlockKey) -> _Group:
+    return document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
 
 
 @dataclass(slots=True)
@@ -120,7 +159,7 @@ def _waiting(document: Document, keys: Iterable[BlockKey]) -> Iterator[tuple[_Gr
     for key in keys:
         block = document.matrix.block(*key)
         if block is not None and block.status is Status.NEEDS_REVIEW:
-            yield (document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])), block
+            yield _group(document, key), block
 
 
 def type_changes(document: Document, block: Block) -> tuple[TypeChange, ...]:

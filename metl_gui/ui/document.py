@@ -7,7 +7,7 @@ The store commits first, then the value is swapped, which cannot fail; everybody
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,7 +16,8 @@ from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Transition
-from metl_gui.core.review import ReviewItem, review_items
+from metl_gui.core.review import ReviewItem
+from metl_gui.core.review_index import ReviewIndex
 from metl_gui.errors import EditError, UserError
 from metl_gui.workbench.session import Door, Workbench
 
@@ -63,7 +64,7 @@ class OpenProject(QObject):
         self.workbench: Workbench | None = None
         self.value = Document()
         self.looks_back: int | None = None
-        self._review: tuple[Document, tuple[ReviewItem, ...]] | None = None
+        self._review: ReviewIndex | None = None
         self._comments: Comments | None = None
 
     def open(self, workbench: Workbench, review: tuple[ReviewItem, ...] | None = None) -> None:
@@ -76,8 +77,7 @@ class OpenProject(QObject):
         self.close()
         self.workbench = workbench
         self.value = workbench.document
-        if review is not None:
-            self._review = (self.value, tuple(sorted(review, key=_is_postponed)))
+        self._review = ReviewIndex.of(self.value, review) if review is not None else None
         self.opened.emit(workbench)
 
     def close(self) -> None:
@@ -148,8 +148,8 @@ class OpenProject(QObject):
         if merged.state != self.value.state:
             self.catch_up()
             return
-        if self._review is not None and self._review[0] is self.value:
-            self._review = (merged, self._review[1])
+        if self._review is not None and self._review.document is self.value:
+            self._review = replace(self._review, document=merged)
         self.value = merged
         self.merged.emit(merged)
 
@@ -171,10 +171,9 @@ class OpenProject(QObject):
 
     def review_items(self) -> tuple[ReviewItem, ...]:
         """What waits for a decision, postponed items last; worked out once for each document."""
-        if self._review is None or self._review[0] is not self.value:
-            items = sorted(review_items(self.value), key=_is_postponed)
-            self._review = (self.value, tuple(items))
-        return self._review[1]
+        if self._review is None or self._review.document is not self.value:
+            self._review = ReviewIndex.of(self.value)
+        return tuple(sorted(self._review.items, key=_is_postponed))
 
     def comments(self) -> Comments:
         """Return what people said of nodes, elements and blocks; worked out once for each document."""
@@ -200,6 +199,8 @@ class OpenProject(QObject):
             self.refused.emit(error)
             return False
         is_next = done.before is self.value and done.after is self.workbench.document
+        if is_next and self._review is not None and self._review.document is self.value:
+            self._review = self._review.after(done.after, done.change)
         self._swap(self.workbench.document, tuple(c.key for c in done.change.blocks) if is_next else None)
         return True
 

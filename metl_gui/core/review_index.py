@@ -1,0 +1,86 @@
+"""The review list of a document, worked out anew only where an edit touched it.
+
+Cost: an edit costs the schemas and entities that it touched, and a look at the list of items.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Change
+from metl_gui.core.nodes import Side
+from metl_gui.core.review import ReviewItem, items_of_group, list_place, review_items
+
+Group: TypeAlias = tuple[int, int]
+"""Ids of a schema and an entity."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewIndex:
+    """What waits in a document.
+
+    Args:
+        document: the document.
+        items: what waits, by schema name, version and entity name.
+        groups: keys of the items of each schema and entity that wait for each other.
+    """
+
+    document: Document
+    items: tuple[ReviewItem, ...]
+    groups: Mapping[Group, tuple[BlockKey, ...]]
+
+    @classmethod
+    def of(cls, document: Document, items: Iterable[ReviewItem] | None = None) -> ReviewIndex:
+        """Work out what waits.
+
+        Args:
+            document: where.
+            items: what waits, when somebody has worked that out already, in their order.
+        """
+        known = tuple(review_items(document) if items is None else items)
+        groups: dict[Group, list[BlockKey]] = {}
+        for item in known:
+            groups.setdefault(_group_of(document, item.key), []).append(item.key)
+        return cls(document, known, {group: tuple(keys) for group, keys in groups.items()})
+
+    def after(self, document: Document, change: Change) -> ReviewIndex:
+        """Return what waits in the next document, whose change from this one is known."""
+        touched = self._touched(document, change)
+        gone = {key for group in touched for key in self.groups.get(group, ())}
+        items = [item for item in self.items if item.key not in gone]
+        groups = dict(self.groups)
+        for group in touched:
+            groups.pop(group, None)
+            if document.extraction.find_schema(group[0]) is None or document.cdm.find_schema(group[1]) is None:
+                continue
+            found = items_of_group(document, *group)
+            for item in found:
+                insort(items, item, key=partial(list_place, document))
+            if found:
+                groups[group] = tuple(item.key for item in found)
+        return ReviewIndex(document, tuple(items), groups)
+
+    def _touched(self, document: Document, change: Change) -> set[Group]:
+        sources, targets = (_schemas_of(change, side) for side in Side)
+        touched = {group for group in self.groups if group[0] in sources or group[1] in targets}
+        for block in change.blocks:
+            for each in (self.document, document):
+                if each.extraction.has_version(block.key[0]) and each.cdm.has_version(block.key[1]):
+                    touched.add(_group_of(each, block.key))
+        return touched
+
+
+def _group_of(document: Document, key: BlockKey) -> Group:
+    return document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
+
+
+def _schemas_of(change: Change, side: Side) -> set[int]:
+    """Return the schemas or entities of one side that a change touched, by their own or by a version."""
+    nodes = (node for each in change.versions if each.side is side for node in (each.before, each.after))
+    return {node.schema_id for node in nodes if node is not None} | {e.id for e in change.schemas if e.side is side}

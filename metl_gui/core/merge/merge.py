@@ -5,6 +5,7 @@ Cost: the names of all three sides are matched once; then what theirs changed si
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -78,16 +79,17 @@ def _changes(base: Document, other: Document) -> ChangedParts:
 
 def _touched(
     base: Document, other: Document, pairs: Iterable[tuple[BlockKey | None, BlockKey | None]]
-) -> dict[Side, set[int]]:
-    """Name the versions of the base that a side maps more of; who removes one of them takes that away."""
+) -> dict[Side, dict[int, list[str]]]:
+    """Tell what a side maps more with each version of the base; who removes the version takes that away."""
     matching = by_names(base, other)
-    found: dict[Side, set[int]] = {side: set() for side in Side}
+    found: dict[Side, dict[int, list[str]]] = {side: defaultdict(list) for side in Side}
     for told in block_differences(base, other, matching, pairs):
-        if told.gained if told.previous else told.added:
-            for at, side in enumerate(Side):
-                after = matching.version(side, told.after[at]) if told.after else None
-                before = told.before[at] if told.before else None
-                found[side].update(id_ for id_ in (after, before) if id_ is not None)
+        words = [f"{source} → {target}" for source, target in (told.gained if told.previous else told.added)]
+        for at, side in enumerate(Side) if words else ():
+            after = matching.version(side, told.after[at]) if told.after else None
+            before = told.before[at] if told.before else None
+            for id_ in {id_ for id_ in (after, before) if id_ is not None}:
+                found[side][id_] += words
     return found
 
 

@@ -18,10 +18,10 @@ from metl_gui.core.nodes import Attribute, Schema, Side, Version
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Versions of the base whose elements a side changed, for each tree."""
+    """What a side maps more with a version of the base, in words; by tree and version."""
 
-    ours: dict[Side, set[int]]
-    theirs: dict[Side, set[int]]
+    ours: dict[Side, dict[int, list[str]]]
+    theirs: dict[Side, dict[int, list[str]]]
 
 
 def merge_trees(draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> MergedNodes:
@@ -37,6 +37,7 @@ def merge_trees(draft: Draft, side: Side, documents: Trio[Document], touched: To
     merger = _TreeMerger(draft, nodes, touched)
     for trio in _schema_trios(documents, side):
         merger.schema(trio)
+    merger.give_names()
     return nodes
 
 
@@ -67,6 +68,7 @@ class _TreeMerger:
         self._nodes = nodes
         self._touched = touched
         self._side = nodes.side
+        self._names: list[tuple[int, list[str]]] = []
 
     def schema(self, trio: Trio[Schema | None]) -> None:
         base, ours, theirs = trio
@@ -92,17 +94,18 @@ class _TreeMerger:
         tree = self._nodes.places.theirs.tree
         known = match_versions(facts_of(self._nodes.places.base.tree, base.id), facts_of(tree, theirs.id), False)
         new = [tree.version(id_).label for id_ in theirs.version_ids if id_ not in known]
-        changed = self._touched.theirs[self._side] & set(base.version_ids)
+        mapped = self._touched.theirs[self._side]
+        changed = [words for id_ in base.version_ids for words in mapped.get(id_, ())]
         if new or changed:
-            did = f"added version {', '.join(new)}" if new else "changed its mapping"
-            self._tell(None, None, ConflictKind.REMOVED, base.name, f"Ours removed it, theirs {did}; it stays removed.")
+            did = [f"added version {', '.join(new)}"] if new else []
+            did += [_mapped_words(changed)] if changed else []
+            reason = f"Ours removed {base.name}, theirs {' and '.join(did)}; it stays removed."
+            self._tell(None, None, ConflictKind.REMOVED, base.name, reason)
 
     def _put_new(self, result: int, theirs: Schema) -> None:
         self._nodes.touched.add(result)
-        aliases = tuple(self._free_names(result, theirs.name, theirs.aliases))
-        self._draft.put_schema(
-            self._side, result, replace(theirs, id=result, version_ids=(), aliases=aliases, succeeds=())
-        )
+        self._names.append((result, list(theirs.aliases)))
+        self._draft.put_schema(self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=()))
 
     def _put_facts(self, trio: Trio[Schema], has_base: bool) -> None:
         base, ours, theirs = trio
@@ -112,21 +115,29 @@ class _TreeMerger:
             self._tell(ours.id, None, ConflictKind.NAME, ours.name, reason)
         wanted = settled_set(Trio(base.aliases, ours.aliases, theirs.aliases))
         wanted += [each for each in (ours.name, theirs.name) if not has_base or each != base.name]
-        aliases = tuple(self._free_names(ours.id, ours.name, (each for each in wanted if each != name)))
+        aliases = tuple(each for each in wanted if each in ours.aliases and each != name)
+        self._names.append((ours.id, [each for each in wanted if each not in ours.aliases and each != name]))
         merged = replace(ours, name=name, aliases=aliases, settings=tuple(sorted(self._settings(trio).items())))
         if merged != ours:
             self._nodes.touched.add(ours.id)
             self._draft.put_schema(self._side, ours.id, merged)
 
-    def _free_names(self, result: int, name: str, names: Iterable[str]) -> Iterator[str]:
-        """Yield further names that nothing else answers to."""
-        for each in dict.fromkeys(names):
-            holder = self._draft.tree(self._side).named(each)
-            if holder is None or holder.id == result:
-                yield each
-            else:
-                reason = f"Theirs lets {name} answer to {each}, which is {holder.name} in ours; it stays so."
-                self._tell(result, None, ConflictKind.NAME, name, reason)
+    def give_names(self) -> None:
+        """Let schemas answer to the further names that theirs gave them, once all that goes has gone."""
+        tree = self._draft.tree(self._side)
+        for result, names in self._names:
+            schema = tree.find_schema(result)
+            if schema is None or not names:
+                continue
+            free = [each for each in names if tree.named(each) is None]
+            for each in names:
+                holder = tree.named(each)
+                if holder is not None and holder.id != result:
+                    reason = f"Theirs lets {schema.name} answer to {each}, which is {holder.name} in ours; it stays so."
+                    self._tell(result, None, ConflictKind.NAME, schema.name, reason)
+            if free:
+                self._nodes.touched.add(result)
+                self._draft.put_schema(self._side, result, replace(schema, aliases=(*schema.aliases, *free)))
 
     def _settings(self, trio: Trio[Schema]) -> dict[str, str]:
         base, ours, theirs = (dict(schema.settings) for schema in trio)
@@ -147,14 +158,13 @@ class _TreeMerger:
     def _versions(self, result: int, trio: Trio[Schema | None]) -> None:
         orders = self._place_versions(result, trio)
         gone = self._gone(result, trio)
+        self._remove(result, gone)
         if trio.theirs is not None:
             self._add_versions(result, trio.theirs, orders)
         kept = Trio(*([id_ for id_ in order if id_ not in gone] for order in orders))
         tree = self._draft.tree(self._side)
         order = merged_order(kept, lambda id_: label_order(tree.version(id_).label))
         schema = tree.schema(result)
-        for id_ in gone:
-            self._remove_version(id_)
         if not order:
             self._draft.put_schema(self._side, result, None)
         elif order != schema.version_ids:
@@ -186,11 +196,12 @@ class _TreeMerger:
         """List what theirs removed and ours did not change; what ours changed stays, with a word."""
         base, ours, theirs = self._nodes.places
         gone: set[int] = set()
+        mapped = self._touched.ours[self._side]
         for id_ in trio.base.version_ids if trio.base and trio.ours else ():
             here = base.versions.get(id_)
             if here is None or theirs.has(here):
                 continue
-            if id_ not in self._touched.ours[self._side]:
+            if id_ not in mapped:
                 gone.add(here)
                 continue
             label = ours.tree.version(here).label
@@ -200,7 +211,7 @@ class _TreeMerger:
                 here,
                 ConflictKind.REMOVED,
                 place,
-                f"Theirs removed version {label}, ours changed its mapping; it stays as ours has it.",
+                f"Theirs removed version {label}, ours {_mapped_words(mapped[id_])}; it stays as ours has it.",
             )
         return gone
 
@@ -214,9 +225,10 @@ class _TreeMerger:
             if id_ in theirs.versions:
                 orders.theirs.append(theirs.versions[id_])
             elif id_ in old:
-                if old[id_] in self._touched.theirs[self._side]:
+                words = self._touched.theirs[self._side].get(old[id_])
+                if words:
                     place = f"{schema.name}@{version.label}"
-                    reason = f"Ours removed version {version.label}, theirs changed its mapping; it stays removed."
+                    reason = f"Ours removed version {version.label}, theirs {_mapped_words(words)}; it stays removed."
                     self._tell(result, None, ConflictKind.REMOVED, place, reason)
             else:
                 orders.theirs.append(self._add_version(result, version))
@@ -309,14 +321,29 @@ class _TreeMerger:
             found.sort(key=lambda attribute: orders.theirs.index(attribute.path))
         return tuple(found)
 
-    def _remove_version(self, id_: int) -> None:
+    def _remove(self, result: int, gone: set[int]) -> None:
+        """Remove versions with their blocks."""
+        if not gone:
+            return
         matrix = self._draft.matrix
-        self._nodes.touched.add(self._draft.tree(self._side).schema_of(id_))
-        self._draft.drop_blocks(matrix.column_keys(id_) if self._side is Side.EXTRACTION else matrix.row_keys(id_))
-        self._draft.put_version(self._side, id_, None)
+        for id_ in gone:
+            keys = matrix.column_keys(id_) if self._side is Side.EXTRACTION else matrix.row_keys(id_)
+            self._draft.drop_blocks(keys)
+            self._draft.put_version(self._side, id_, None)
+        schema = self._draft.tree(self._side).schema(result)
+        left = tuple(id_ for id_ in schema.version_ids if id_ not in gone)
+        self._draft.put_schema(self._side, result, replace(schema, version_ids=left))
+        self._nodes.touched.add(result)
 
     def _tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
         self._nodes.conflicts.append((result, version, Conflict(kind, place, reason)))
+
+
+def _mapped_words(elements: list[str]) -> str:
+    """Say what a side maps more, not all of it where it is much."""
+    distinct = list(dict.fromkeys(elements))
+    more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
+    return f"maps {', '.join(distinct[:5])}{more}"
 
 
 def _content_words(ours: Version, theirs: Version) -> str:

@@ -80,3 +80,63 @@ def test_a_merge_keeps_the_rules_of_the_matrix(shared: Steps, ours: Steps, their
     for side in (result.extraction, result.cdm):
         for version in side.all_versions():
             assert len({a.lineage for a in version.attributes}) == len(version.attributes)
+
+
+@given(steps, steps, steps)
+def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Steps, ours: Steps, theirs: Steps) -> None:
+    base, mine, other = forked(shared, ours, theirs)
+    (one, found), (back, found_back) = merged(base, mine, other), merged(base, other, mine)
+    assert bool(found) == bool(found_back)
+    if not found:
+        assert _content(one) == _content(back)
+
+
+@given(steps, steps, steps)
+def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_removed_by_the_other(
+    shared: Steps, ours: Steps, theirs: Steps
+) -> None:
+    base, mine, other = forked(shared, ours, theirs)
+    result, found = merged(base, mine, other)
+    there = _mapped(result)
+    told = " ".join(f"{each.place} {each.reason} {each.from_path} {each.to_path}" for each in found)
+    for side, opposite in ((mine, other), (other, mine)):
+        gone = {(b.schema, b.entity, *pair) for b in compare_by_names(base, opposite).blocks for pair in b.removed}
+        for block in compare_by_names(base, side).blocks:
+            for pair in block.added:
+                names = {(block.schema, block.entity, pair[0], to) for to in _same(result, block.entity, pair[1])}
+                assert names & there or names & gone or (pair[0] in told and pair[1] in told)
+    for block in compare_by_names(base, result).blocks:
+        for pair in block.removed:
+            name = block.schema, block.entity, *pair
+            kept = [name in _mapped(side) for side in (mine, other)]
+            names = {(*name[:3], to) for to in _same(result, block.entity, pair[1])}
+            assert not all(kept) or names & there or _is_lost(result, name)
+
+
+def _mapped(document: Document) -> set[tuple[str, str, str, str]]:
+    """Every element by schema, entity and paths, of any version."""
+    found: set[tuple[str, str, str, str]] = set()
+    for told in compare_by_names(Document(), document).blocks:
+        found.update((told.schema, told.entity, *pair) for pair in told.added)
+    return found
+
+
+def _same(document: Document, entity: str, path: str) -> set[str]:
+    """Every path that an attribute of an entity has in some version."""
+    found = document.cdm.named(entity)
+    attributes = [a for v in document.cdm.versions(found.id) for a in v.attributes] if found else []
+    lineages = {a.lineage for a in attributes if a.path == path}
+    return {path, *(a.path for a in attributes if a.lineage in lineages)}
+
+
+def _is_lost(document: Document, name: tuple[str, str, str, str]) -> bool:
+    losses = {(x.from_path, x.to_path) for block in document.matrix.blocks() for x in block.losses}
+    return name[2:] in losses
+
+
+def _content(document: Document) -> list[object]:
+    """What is the same whichever side is ours."""
+    return [
+        (told.schema, told.version, told.entity, told.added, told.status_after)
+        for told in compare_by_names(Document(), document).blocks
+    ]

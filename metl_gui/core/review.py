@@ -5,13 +5,12 @@ Cost: proportional to the waiting blocks. Source: dmm.md §4 (verdicts, chains).
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
-from metl_gui.core.chains import keys_from, same_loss
+from metl_gui.core.chains import same_loss
 from metl_gui.core.compatibility import is_widening
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side, Version
@@ -97,34 +96,9 @@ def list_place(document: Document, item: ReviewItem) -> tuple[str, tuple[int, in
     return _sort_key(document, item.key)
 
 
-def review_items_after(
-    items: tuple[ReviewItem, ...], document: Document, changed: Iterable[BlockKey]
-) -> tuple[ReviewItem, ...]:
-    """List every decision again after an edit of blocks; costs what the schemas and entities of those blocks hold.
-
-    Args:
-        items: what ``review_items`` or this returned before the edit.
-        document: the document after it, with the same trees.
-        changed: keys of the blocks that are other ones now.
-    """
-    first_of = {_group(document, key): key for key in changed}
-    found = [item for item in items if _group(document, item.key) not in first_of]
-    for key in first_of.values():
-        for item in _items(document, _waiting_beside(document, key)):
-            insort(found, item, key=lambda each: _sort_key(document, each.key))
-    return tuple(found)
-
-
 def find_item(document: Document, key: BlockKey) -> ReviewItem | None:
     """Find the item whose block this is; costs what the schema's versions hold against the entity's."""
-    return next((item for item in _items(document, _waiting_beside(document, key)) if item.key == key), None)
-
-
-def _waiting_beside(document: Document, key: BlockKey) -> list[BlockKey]:
-    """Keys of the waiting blocks of the same schema and entity."""
-    schema_id, entity_id = _group(document, key)
-    first = document.extraction.schema(schema_id).version_ids[0], document.cdm.schema(entity_id).version_ids[0]
-    return [each for each in keys_from(document, first) if document.matrix.waits(each)]
+    return next((item for item in items_of_group(document, *_group(document, key)) if item.key == key), None)
 
 
 def _group(document: Document, key: BlockKey) -> _Group:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths
+from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, stated_equivalents
 from metl_gui.core.paths import escape
 from metl_gui.errors import SchemaError
 
@@ -24,6 +24,9 @@ MAX_DEPTH = 64
 
 ADDED_PREFIX = "__"
 """Begins the names of the fields that the flattening transform adds to a row (cdc-formats.md §6)."""
+
+SOURCE_COLUMN = "__debezium.source.column.name"
+"""Parameter with the name of the column that a field is read from (``column.propagate.source.type``)."""
 
 PLAIN_TYPES = frozenset({"int8", "int16", "int32", "int64", "float", "double", "boolean", "string", "bytes"})
 WHOLE_TYPES = frozenset({"array", "map"})
@@ -97,14 +100,29 @@ def key_paths(schema: ConnectSchema | None) -> KeyPaths:
     return tuple(attribute.path for attribute in declare(schema))
 
 
-def _leaves(struct: ConnectSchema, prefix: str, optional: bool, depth: int) -> Iterator[AttributeDeclaration]:
+def _leaves(
+    struct: ConnectSchema, prefix: str, optional: bool, depth: int, were: tuple[str, ...] = ()
+) -> Iterator[AttributeDeclaration]:
+    """Yield each leaf below a struct; ``were`` are older prefixes."""
     for field in _fields(struct):
-        path = prefix + escape(_field_name(field))
+        name = escape(_field_name(field))
+        path = prefix + name
         may_miss = optional or bool(field.get("optional", False))
+        older = (*_stated(field, prefix, name), *(before + name for before in were))
         if _has_own_leaves(field, depth):
-            yield from _leaves(field, path + ".", may_miss, depth + 1)
+            below = tuple(before + "." for before in older)
+            yield from _leaves(field, path + ".", may_miss, depth + 1, below)
         else:
-            yield _leaf(field, path, may_miss)
+            yield _leaf(field, path, may_miss, older)
+
+
+def _stated(field: ConnectSchema, prefix: str, name: str) -> tuple[str, ...]:
+    """Return what a field says it was called: in words of its own, and by the column that it is read from."""
+    parameters = field.get("parameters")
+    parameters = parameters if isinstance(parameters, Mapping) else {}
+    column = parameters.get(SOURCE_COLUMN)
+    read_from = (prefix + escape(column),) if isinstance(column, str) and column and escape(column) != name else ()
+    return (*(stated_equivalents(field) or stated_equivalents(parameters)), *read_from)
 
 
 def _has_own_leaves(field: ConnectSchema, depth: int) -> bool:
@@ -114,7 +132,7 @@ def _has_own_leaves(field: ConnectSchema, depth: int) -> bool:
     return bool(_fields(field)) and not name.startswith(LOGICAL_PREFIXES) and name not in UNION_NAMES
 
 
-def _leaf(field: ConnectSchema, path: str, optional: bool) -> AttributeDeclaration:
+def _leaf(field: ConnectSchema, path: str, optional: bool, older: tuple[str, ...]) -> AttributeDeclaration:
     name, doc = record_name(field), field.get("doc")
     plain = _plain_type(field, path)
     is_logical = plain != "struct" or name.startswith(LOGICAL_PREFIXES)
@@ -125,6 +143,7 @@ def _leaf(field: ConnectSchema, path: str, optional: bool) -> AttributeDeclarati
         scale=_scale(field),
         optional=optional,
         doc=doc if isinstance(doc, str) else "",
+        equivalent_to=older,
     )
 
 

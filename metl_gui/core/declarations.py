@@ -6,9 +6,9 @@ Readers produce these values and edits consume them; nothing in between.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 KeyPaths: TypeAlias = tuple[str, ...] | None
 """Key paths in key order; ``()`` means "has no key", ``None`` means "not known"."""
@@ -34,6 +34,10 @@ TYPES = (
     "unknown",
 )
 """The plain types, those that people want first in front."""
+
+
+EQUIVALENT_KEYWORDS = ("equivalent_to", "x-equivalent-to")
+"""Under these a schema says what an attribute, or a struct with all that is in it, was called before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,17 @@ class VersionDeclaration:
     def fingerprint(self) -> str:
         """The identity of this version's content."""
         return fingerprint(self.attributes)
+
+
+def stated_equivalents(words: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the older paths that a node of a schema states, by one path or a list of them."""
+    for keyword in EQUIVALENT_KEYWORDS:
+        stated = words.get(keyword)
+        if isinstance(stated, str) and stated:
+            return (stated,)
+        if isinstance(stated, list):
+            return tuple(path for path in stated if isinstance(path, str) and path)
+    return ()
 
 
 def fingerprint(attributes: Iterable[AttributeDeclaration]) -> str:

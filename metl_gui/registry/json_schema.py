@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.core import names
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
+from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration, stated_equivalents
 from metl_gui.core.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, parse_json, parse_yaml, read_bytes
@@ -23,7 +23,6 @@ from metl_gui.registry.schema_shapes import Shape, Shapes
 
 MAX_DEPTH = 64
 MAX_ATTRIBUTES = 50_000
-EQUIVALENT_KEYWORDS = ("equivalent_to", "x-equivalent-to")
 KEY_KEYWORD = "x-primary-key"
 
 
@@ -79,19 +78,21 @@ def _content(document: dict[str, Any]) -> tuple[tuple[AttributeDeclaration, ...]
 
 
 def _leaves(
-    shapes: Shapes, shape: Shape, prefix: str, is_optional: bool, depth: int
+    shapes: Shapes, shape: Shape, prefix: str, is_optional: bool, depth: int, were: tuple[str, ...] = ()
 ) -> Iterator[tuple[AttributeDeclaration, bool]]:
-    """Yield each leaf below a shape with whether it is flagged as part of the key."""
+    """Yield each leaf below a shape with whether it is flagged as part of the key; ``were`` are older prefixes."""
     for name in dict.fromkeys((*shape.properties, *shape.possible)):
         if not name:
             raise SchemaError("A property has an empty name.", "It cannot be part of a path.", "Name it.")
         one = shapes.property_shape(shape, name)
         path = prefix + escape(name)
         may_miss = is_optional or name not in shape.required or _may_be_null(one)
+        older = (*stated_equivalents(one.words), *(before + escape(name) for before in were))
         if _has_own_leaves(one, depth):
-            yield from _leaves(shapes, one, path + ".", may_miss, depth + 1)
+            below = tuple(before + "." for before in older)
+            yield from _leaves(shapes, one, path + ".", may_miss, depth + 1, below)
         else:
-            yield _leaf(one, path, may_miss), one.words.get(KEY_KEYWORD) is True
+            yield _leaf(one, path, may_miss, older), one.words.get(KEY_KEYWORD) is True
 
 
 def _has_own_leaves(shape: Shape, depth: int) -> bool:
@@ -105,7 +106,7 @@ def _may_be_null(shape: Shape) -> bool:
     return shape.is_nullable or shape.types is None or "null" in shape.types
 
 
-def _leaf(shape: Shape, path: str, is_optional: bool) -> AttributeDeclaration:
+def _leaf(shape: Shape, path: str, is_optional: bool, older: tuple[str, ...]) -> AttributeDeclaration:
     plain = _leaf_type(shape)
     logical = shape.words.get("format")
     doc = next((shape.words[word] for word in ("description", "title") if isinstance(shape.words.get(word), str)), "")
@@ -115,7 +116,7 @@ def _leaf(shape: Shape, path: str, is_optional: bool) -> AttributeDeclaration:
         logical=logical if isinstance(logical, str) and plain not in ("struct", "map", "array", "union") else "",
         optional=is_optional,
         doc=doc.strip(),
-        equivalent_to=_equivalents(shape),
+        equivalent_to=older,
     )
 
 
@@ -133,16 +134,6 @@ def _leaf_type(shape: Shape) -> str:
     if only == "object":
         return "map" if shape.is_open and not (shape.properties or shape.possible) else "struct"
     return only
-
-
-def _equivalents(shape: Shape) -> tuple[str, ...]:
-    for keyword in EQUIVALENT_KEYWORDS:
-        stated = shape.words.get(keyword)
-        if isinstance(stated, str) and stated:
-            return (stated,)
-        if isinstance(stated, list):
-            return tuple(path for path in stated if isinstance(path, str) and path)
-    return ()
 
 
 def _naming(document: dict[str, Any], relative: str) -> tuple[names.Named, tuple[str, ...]]:

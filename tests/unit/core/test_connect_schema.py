@@ -25,6 +25,7 @@ def test_a_connect_schema_gives_the_attributes_beside_it(case: dict[str, Any]) -
     assert lines(attributes) == case["attributes"]
     assert {a.path: a.doc for a in attributes if a.doc} == case.get("docs", {})
     assert connect_schema.row_label(case["schema"]) == case.get("label")
+    assert {a.path: list(a.equivalent_to) for a in attributes if a.equivalent_to} == case.get("equivalents", {})
 
 
 def test_the_version_of_an_envelope_is_no_label() -> None:

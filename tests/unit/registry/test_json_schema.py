@@ -146,3 +146,16 @@ def test_any_json_is_declared_or_refused_with_a_sentence(value: Any) -> None:
     assert version.name
     assert len({a.path for a in version.attributes}) == len(version.attributes)
     assert version.fingerprint
+
+
+def test_an_enum_that_grows_is_the_same_version_and_a_text_that_becomes_one_too() -> None:
+    def version(kind: dict[str, Any]) -> VersionDeclaration:
+        return declared({"title": "t", "properties": {"state": kind, "n": {"type": "integer"}}})
+
+    plain = version({"type": "string"})
+    small, grown = (version({"type": "string", "enum": list(values)}) for values in ("ab", "abc"))
+    assert plain.fingerprint == small.fingerprint == grown.fingerprint
+    assert version({"enum": ["a", 1]}).fingerprint != plain.fingerprint
+    assert declared({"title": "t", "required": ["state"], "properties": {"state": {"type": "string"}}}).fingerprint != (
+        declared({"title": "t", "properties": {"state": {"type": "string"}}}).fingerprint
+    )

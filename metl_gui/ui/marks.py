@@ -46,11 +46,12 @@ def paint_mark(painter: QPainter, box: QRectF, shape: MarkShape, theme: Theme) -
     painter.restore()
 
 
-def paint_cross(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw the cross of an element whose types differ over its square."""
+def paint_cross(painter: QPainter, box: QRectF, theme: Theme, colour: QColor | None = None) -> None:
+    """Draw the cross of an element over its square: its types differ, or a merge was in conflict about it."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(theme.panel, max(1.4, box.width() * 0.13), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    colour = theme.panel if colour is None else colour
+    painter.setPen(QPen(colour, max(1.4, box.width() * 0.13), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     inner = box.adjusted(box.width() * 0.27, box.width() * 0.27, -box.width() * 0.27, -box.width() * 0.27)
     painter.drawLine(inner.topLeft(), inner.bottomRight())
     painter.drawLine(inner.topRight(), inner.bottomLeft())

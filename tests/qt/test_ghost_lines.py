@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.merge.merge import MergeTheirs
 from metl_gui.core.nodes import Side
+from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged
 from metl_gui.ui.matrix.axis import Axis, Level
+from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.content import Content, content_after, content_of
+from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.notches import GHOST
+from metl_gui.ui.matrix.tiles import paint_plane
 from tests.helpers.world import World
 from tests.qt.random_documents import some_document
 
@@ -149,3 +156,47 @@ def test_what_was_lost_between_two_ghosts_is_found_by_either_of_them() -> None:
     assert column is not None
     assert row is not None
     assert column.loss_in(key, row) == row.loss_in(key) == (key, cell.loss)
+
+
+def merged_in_conflict() -> World:
+    """Return a world whose d is mapped from a, after a merge with another side that mapped it from b."""
+    world = World()
+    world.schema("s", "1", "a", "b", "x")
+    world.entity("e", "1", "c", "d")
+    world.map("s@1:e@1", c="x")
+    base = world.document
+    world.map("s@1:e@1", d="b")
+    theirs, world.document = world.document, base
+    world.map("s@1:e@1", d="a")
+    world.do(MergeTheirs(base, theirs, "theirs"))
+    return world
+
+
+def test_a_conflict_of_a_merge_stands_in_its_cell_without_a_ghost_and_names_its_rival() -> None:
+    world = merged_in_conflict()
+    content, key = content_of(world.document), world.key("s@1:e@1")
+    assert len(content.columns.ghosts) == len(content.rows.ghosts) == 0
+    (cell,) = content.lost_cells(key)
+    assert (cell.is_ghost, cell.loss.from_path, cell.loss.to_path) == (False, "b", "d")
+    mapped = world.element(key, "a", "d")
+    column, row = content.columns.position_of(key[0], mapped.p), content.rows.position_of(key[1], mapped.q)
+    assert column is not None
+    assert row is not None
+    assert [(x[0], y[0]) for x, y in cell.rivals] == [(content.columns.begin(column), content.rows.begin(row))]
+
+
+def test_both_squares_of_a_conflict_are_crossed_and_the_legend_says_so(dressed: QApplication) -> None:
+    assert dressed is not None
+    world, theme = merged_in_conflict(), themes.load("light")
+    look = Look(content_of(world.document), Camera(-0.4, -0.4, 27, 25), (300, 120), 1.0, theme)
+    image = QImage(300, 120, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    signs = paint_plane(painter, look)
+    painter.end()
+    assert Sign.CONFLICT in signs
+    (cell,) = look.content.lost_cells(world.key("s@1:e@1"))
+    (rival,) = cell.rivals
+    for column, row, colour in ((*rival, theme.panel), (cell.column, cell.row, theme.review_outline[0])):
+        x, y = (round((sum(stretch) / 2 + 0.4) * scale) for stretch, scale in ((column, 27), (row, 25)))
+        near = {image.pixelColor(x + dx, y + dy).name() for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+        assert colour.name() in near

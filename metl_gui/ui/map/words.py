@@ -92,6 +92,9 @@ def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
         return "mapped, not confirmed" if block.status is Status.UNCONFIRMED else "mapped"
     if ghost is not None:
         return f"suggested, {ghost.score:.2f}"
+    lost = next((x for x in block.open_losses if (x.q, x.p) == element), None) if block is not None else None
+    if lost is not None:
+        return f"waits for a decision: {lost.reason}"
     taken = (
         []
         if block is None or element is None

@@ -143,11 +143,10 @@ class Content:
 
     def lost_cells(self, key: BlockKey) -> tuple[LostCell, ...]:
         """Return where the open losses of a block stand; those whose ends are hidden are left out."""
-        if key not in self.lost:
-            return ()
-        if key not in self._lost_cells:
-            self._lost_cells[key] = lost_cells(self.columns, self.rows, key, self.lost[key])
-        return self._lost_cells[key]
+        block = self.document.matrix.block(*key) if key in self.lost and key not in self._lost_cells else None
+        if block is not None:
+            self._lost_cells[key] = lost_cells(self.columns, self.rows, block)
+        return self._lost_cells.get(key, ())
 
     # numbers
 

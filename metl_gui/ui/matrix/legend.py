@@ -121,6 +121,11 @@ def _paint_removed(painter: QPainter, box: QRectF, theme: Theme) -> None:
     hatch(painter, box.adjusted(3, 0, -3, 0), mixed(theme.reviewbg, theme.review_outline[0], 0.6), theme.reviewbg)
 
 
+def _paint_conflict(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    paint_mark(painter, box, MarkShape.LOST, theme)
+    paint_cross(painter, box, theme, theme.review_outline[0])
+
+
 def _paint_differs(painter: QPainter, box: QRectF, theme: Theme) -> None:
     paint_mark(painter, box, MarkShape.MAPPED, theme)
     paint_cross(painter, box, theme)
@@ -158,6 +163,7 @@ _PAINTS: dict[Sign, _Paint] = {
     Sign.REVIEW: _paint_review,
     Sign.LOST: _mark(MarkShape.LOST),
     Sign.REMOVED: _paint_removed,
+    Sign.CONFLICT: _paint_conflict,
     Sign.DIFFERS: _paint_differs,
     Sign.SHARE: _paint_share,
     Sign.DENSITY: _paint_density,

@@ -23,6 +23,7 @@ class Sign(StrEnum):
     REVIEW = "needs review"
     LOST = "lost element"
     REMOVED = "removed attribute"
+    CONFLICT = "conflict, an end is taken"
     DIFFERS = "type differs"
     SUGGESTED = "suggested"
     SHARE = "number of elements, tint: share mapped"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from metl_gui.core.blocks import BlockKey
 from metl_gui.core.nodes import Side
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.block_index import UNCONFIRMED
@@ -27,6 +28,7 @@ LEADING = frozenset(
         Sign.REVIEW,
         Sign.LOST,
         Sign.REMOVED,
+        Sign.CONFLICT,
         Sign.UNCONFIRMED,
         Sign.DIFFERS,
         Sign.SUGGESTED,
@@ -71,8 +73,9 @@ def _spots(sight: Sight, content: Content, sign: Sign) -> tuple[Level, _Spots]:
             for g in sight.ghosts
         )
         return Level.ATTRIBUTE, _pairs([(x, y) for x, y in pairs if x is not None and y is not None])
-    if sign in (Sign.LOST, Sign.REMOVED):
-        ids = np.array(list(content.lost), np.int64).reshape(-1, 2)
+    if sign in (Sign.LOST, Sign.REMOVED, Sign.CONFLICT):
+        keys = content.lost if sign is not Sign.CONFLICT else _in_conflict(content)
+        ids = np.array(list(keys), np.int64).reshape(-1, 2)
         at = np.stack([content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])])
         return Level.VERSION, at[:, (at != NOWHERE).all(axis=0)].astype(np.int64)
     whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
@@ -85,6 +88,10 @@ def _spots(sight: Sight, content: Content, sign: Sign) -> tuple[Level, _Spots]:
         )
         return Level.VERSION, np.stack([blocks.x[is_meant], blocks.y[is_meant]]).astype(np.int64)
     return Level.VERSION, _NO_SPOTS
+
+
+def _in_conflict(content: Content) -> list[BlockKey]:
+    return [key for key in content.lost if any(cell.rivals for cell in content.lost_cells(key))]
 
 
 def _pairs(found: list[tuple[int, int]]) -> _Spots:

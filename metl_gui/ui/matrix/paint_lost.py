@@ -11,12 +11,12 @@ from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.ui.contrast import mixed
-from metl_gui.ui.marks import MarkShape, paint_mark
+from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
-from metl_gui.ui.matrix.lost_cells import LostCell
+from metl_gui.ui.matrix.lost_cells import LostCell, Stretch
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.theme import Theme
 
@@ -45,9 +45,14 @@ def paint_losses(
     signs: set[Sign] = set()
     for at, box in keys:
         for cell in look.content.lost_cells(look.content.key_of(*at)):
-            mark = _mark_box(look, cell)
+            mark = _mark_box(look, cell.column, cell.row)
             paint_mark(painter, mark, MarkShape.LOST, look.theme)
             signs.add(Sign.LOST)
+            if cell.rivals:
+                paint_cross(painter, mark, look.theme, look.theme.review_outline[0])
+                signs.add(Sign.CONFLICT)
+            for rival in cell.rivals:
+                paint_cross(painter, _mark_box(look, *rival), look.theme)
             _write_reason(painter, letters, look, cell, box, mark)
     return frozenset(signs)
 
@@ -127,14 +132,14 @@ def _snapped(look: Look, box: QRectF) -> QRectF:
     return QRectF(left, top, right - left, bottom - top)
 
 
-def _mark_box(look: Look, cell: LostCell) -> QRectF:
-    """Return the square of a lost element, as large as a mark or as its ghost allows."""
+def _mark_box(look: Look, column: Stretch, row: Stretch) -> QRectF:
+    """Return the square of an element, as large as a mark or as a ghost allows."""
     c = look.camera
-    width, height = (cell.column[1] - cell.column[0]) * c.scale_x, (cell.row[1] - cell.row[0]) * c.scale_y
+    width, height = (column[1] - column[0]) * c.scale_x, (row[1] - row[0]) * c.scale_y
     whole = min(14.0, 0.56 * min(c.scale_x, c.scale_y))
     side = float(round(max(_LEAST_MARK_PX, min(whole, width - 1.0, height - 1.0))))
-    x = ((cell.column[0] + cell.column[1]) / 2 - c.left) * c.scale_x
-    y = ((cell.row[0] + cell.row[1]) / 2 - c.top) * c.scale_y
+    x = ((column[0] + column[1]) / 2 - c.left) * c.scale_x
+    y = ((row[0] + row[1]) / 2 - c.top) * c.scale_y
     return _snapped(look, QRectF(x - side / 2, y - side / 2, side, side))
 
 

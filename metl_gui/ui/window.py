@@ -38,6 +38,7 @@ from metl_gui.ui.projects import Projects
 from metl_gui.ui.review.actions import CARD_KEYS
 from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.review.page import ReviewPage
+from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
@@ -90,6 +91,7 @@ class Window(QMainWindow):
     review_commands: ReviewCommands
     second_matrix: SecondMatrix
     run_page: RunPage
+    run_commands: RunCommands
     stack: QStackedWidget
     dressing: Dressing
     actions_table: Actions
@@ -129,6 +131,7 @@ class Window(QMainWindow):
         self.second = SecondPerson(self.project, self.selection, self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
+        self.run_commands = RunCommands(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
         self._laid_out: list[QMainWindow] = []
@@ -439,6 +442,7 @@ class Window(QMainWindow):
         keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}
         self.head.show_keys(keys)
         self.start.show_keys(keys)
+        self.run_page.setup.show_keys(keys)
         self.history.banner.show_keys(keys)
         self.map.empty.show_keys(keys)
 

@@ -48,15 +48,32 @@ class ReplayRequest:
     is_again: bool = False
 
 
-def what_waits(errors: str | Path, mode: Mode = TEST) -> tuple[str, ...]:
-    """Return the reasons of an error store that a replay of a mode would find records of; costs a look at each part.
+@dataclass(frozen=True, slots=True)
+class StillWaiting:
+    """What a replay would find in an error store.
+
+    Args:
+        reasons: what its records were set aside for.
+        is_untouched: nothing of it was replayed yet, so all that the run set aside waits.
+    """
+
+    reasons: tuple[str, ...] = ()
+    is_untouched: bool = False
+
+
+def what_waits(errors: str | Path, mode: Mode = TEST) -> StillWaiting:
+    """Look what a replay of a mode would find in an error store; costs a look at each of its parts.
 
     Nothing waits in a store that is gone or cannot be read.
     """
     try:
-        return tuple(sorted({part.reason for part in ErrorStore.at(errors).waiting(mode)}))
+        store = ErrorStore.at(errors)
+        parts = store.waiting(mode)
+        behind = {name for mark in store.marks(mode) for name in mark.read_to}
     except RunError:
-        return ()
+        return StillWaiting()
+    is_untouched = not any(part.name in behind for part in store.meant())
+    return StillWaiting(tuple(sorted({part.reason for part in parts})), is_untouched and bool(parts))
 
 
 def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:

@@ -159,14 +159,14 @@ def test_records_of_an_unknown_version_become_a_task_and_once_it_is_accepted_a_r
     assert [version.name for version in done.added] == [topic]
     assert done.needs_review
     assert task.id not in {left.id for left in version_tasks(workbench)}
-    assert "unknown_version" in what_waits(first.errors)
+    assert "unknown_version" in what_waits(first.errors).reasons
     again = replay(workbench, ReplayRequest(first.errors, reasons=("unknown_version",)), spark).report
     add_up(again)
     assert again.read == first.by_reason["unknown_version"]
     assert again.mapped + again.filtered == task.records
     after = expect(workbench.document)
     assert payloads(first, again) == after.payloads
-    assert "unknown_version" not in what_waits(first.errors) or again.by_reason.get("unknown_version")
+    assert "unknown_version" not in what_waits(first.errors).reasons or again.by_reason.get("unknown_version")
     assert [run.report["is_replay"] for run in workbench.runs()] == [True, False]
 
 

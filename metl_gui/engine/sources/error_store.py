@@ -173,6 +173,10 @@ class ErrorStore:
         left = [WaitingPart(part.name, behind.get(part.name, 0), part.stop) for part in parts]
         return [part for part in left if part.start < part.stop]
 
+    def meant(self) -> list[WaitingPart]:
+        """Return all parts of the folder that a person named, replayed or not."""
+        return [part for part in self.parts(self.below.relative_to(self.root)) if self._is_meant(part)]
+
     def covered(self, mode: str, read: Iterable[WaitingPart], is_again: bool) -> dict[str, int]:
         """Return what is behind once some parts were read: with everything again, also what earlier replays left."""
         parts = list(read)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMainWindow, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted, decode_event
@@ -17,6 +17,7 @@ from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.run.aside import AsidePanel
 from metl_gui.ui.run.chart import RateChart
 from metl_gui.ui.run.figures import Figures
 from metl_gui.ui.run.messages import MessagePanel
@@ -25,16 +26,24 @@ from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.tables import TableCell, TableModel, make_table
 from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.running import RunResult
+from metl_gui.workbench.replaying import ReplayRequest
+from metl_gui.workbench.running import PRODUCTION, RunRequest, RunResult
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
-_REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
 _HISTORY = 50
 
 
 class RunPage(QMainWindow):
-    """One of the three pages."""
+    """One of the three pages.
+
+    Signals:
+        shown: another run is shown, or what is known of it changed.
+        found_versions: ``VersionTask``s that a run which has just ended brought up.
+    """
+
+    shown = Signal()
+    found_versions = Signal(object)
 
     def __init__(self, project: OpenProject, spark: SparkRuns, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,11 +58,12 @@ class RunPage(QMainWindow):
         self.figures, self.chart = Figures(), RateChart()
         self.messages = MessagePanel(lambda: project.value)
         self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
-        self.by_reason = TableModel([TableCell("reason"), TableCell("records", is_number=True)])
+        self.aside = AsidePanel()
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self.setCentralWidget(self._central())
-        self.setup.run_wanted.connect(self.run)
+        self.setup.run_wanted.connect(self.run_chosen)
+        self.aside.reason_chosen.connect(self.messages.show_reason)
         self.setup.stop_wanted.connect(spark.stop)
         self.setup.run_chosen.connect(self._show_logged)
         project.opened.connect(self._opened)
@@ -61,33 +71,53 @@ class RunPage(QMainWindow):
         spark.said.connect(self.setup.spark.setText)
         spark.told.connect(self._take)
         spark.busy.connect(self.setup.show_busy)
+        spark.busy.connect(self.aside.show_busy)
         spark.ended.connect(self._ended)
 
     def run(self) -> None:
         """Map the chosen messages with what is on the screen."""
+        self._run(self.setup.test_request)
+
+    def run_chosen(self) -> None:
+        """Map the chosen messages in the mode that is chosen."""
+        self._run(self.setup.request)
+
+    def replay(self, request: ReplayRequest) -> None:
+        """Map again what a run set aside."""
+        workbench = self._begin()
+        if workbench is not None:
+            self._spark.replay(workbench, request)
+
+    def _run(self, request: RunRequest) -> None:
+        if not request.source:
+            missing = "Nothing to map yet.", "No messages are chosen.", "Choose a file or a folder under From."
+        elif request.mode == PRODUCTION and not request.sink:
+            missing = "Production needs a place for its messages.", "No folder is chosen.", "Choose one under To."
+        else:
+            workbench = self._begin()
+            if workbench is not None:
+                self._spark.run(workbench, request)
+            return
+        if self._project.workbench is not None and not self._spark.is_running:
+            self._project.refused.emit(UserError(*missing))
+
+    def _begin(self) -> Workbench | None:
+        """Clear the page for a run; None while another one goes on."""
         workbench = self._project.workbench
         if workbench is None or self._spark.is_running:
-            return
-        request = self.setup.request
-        if not request.source:
-            self._project.refused.emit(
-                UserError("Nothing to map yet.", "No messages are chosen.", "Choose a file or a folder under From.")
-            )
-            return
+            return None
         self._clear()
         self._runs_for = workbench
-        self._spark.run(workbench, request)
+        return workbench
 
     def _central(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
         entities = make_table("Messages by entity", self.by_entity)
-        self.reasons = make_table("Set aside by reason", self.by_reason)
-        self.reasons.clicked.connect(self._reason_clicked)
         tables = QHBoxLayout()
         tables.setSpacing(12)
         tables.addWidget(_card("By entity", entities), 1)
-        tables.addWidget(_card("Set aside", self.reasons, "click a reason to see its records"), 1)
+        tables.addWidget(self.aside, 1)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(18, 14, 18, 14)
         layout.setSpacing(12)
@@ -123,7 +153,8 @@ class RunPage(QMainWindow):
         self.chart.show_rates(self.rates)
         self.figures.clear()
         self.by_entity.show_rows([])
-        self.by_reason.show_rows([])
+        self.aside.clear()
+        self.shown.emit()
 
     def _take(self, event: EngineEvent) -> None:
         """Follow a run that is going on."""
@@ -158,6 +189,8 @@ class RunPage(QMainWindow):
         self._show_report(report, outcome.value.folder)
         if self._project.workbench is not None:
             self.setup.show_history(self._project.workbench.runs(_HISTORY))
+        if outcome.value.version_tasks:
+            self.found_versions.emit(outcome.value.version_tasks)
 
     def _finish_course(self, report: Mapping[str, Any]) -> None:
         """Draw a run that was over before it told its progress as one stretch."""
@@ -181,6 +214,8 @@ class RunPage(QMainWindow):
         self._show_counts(report, report["records_per_second"])
         errors = Path(report["errors"]) if report.get("errors") else None
         self.messages.show_run(folder, errors)
+        self.aside.show_report(report)
+        self.shown.emit()
 
     def _show_counts(self, counts: Mapping[str, Any], rate: float) -> None:
         self.figures.show_counts(counts, rate)
@@ -192,32 +227,16 @@ class RunPage(QMainWindow):
                 for name, number in entities
             ]
         )
-        reasons = sorted(counts["by_reason"].items(), key=lambda pair: -pair[1])
-        self.by_reason.show_rows(
-            [
-                (TableCell(code, pill=_REASON_KINDS.get(code, "bad")), TableCell(f"{number:,}", is_number=True))
-                for code, number in reasons
-            ]
-        )
-
-    def _reason_clicked(self, index: QModelIndex) -> None:
-        self.messages.show_reason(self.by_reason.rows[index.row()][0].words)
+        self.aside.show_counts(counts["by_reason"])
 
 
-def _card(words: str, panel: QWidget, hint: str = "") -> QFrame:
+def _card(words: str, panel: QWidget) -> QFrame:
     frame = QFrame()
     frame.setProperty("surface", "card")
     title = QLabel(words)
     title.setProperty("kind", "heading")
-    row = QHBoxLayout()
-    row.addWidget(title)
-    row.addStretch(1)
-    if hint:
-        note = QLabel(hint)
-        note.setProperty("kind", "small")
-        row.addWidget(note)
     layout = QVBoxLayout(frame)
     layout.setContentsMargins(14, 10, 14, 8)
-    layout.addLayout(row)
+    layout.addWidget(title)
     layout.addWidget(panel, 1)
     return frame

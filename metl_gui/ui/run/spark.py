@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.replaying import ReplayRequest, replay
 from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
 
@@ -53,15 +55,21 @@ class SparkRuns(QObject):
 
     def run(self, workbench: Workbench, request: RunRequest) -> None:
         """Run a mapping; does nothing while another one is going on."""
-        if self._job is not None:
-            return
-        self.warm_up()
+        aside = self._jobs.worker.call
 
         def task(watch: Watch) -> RunResult:
-            return run_mapping(workbench, request, self.process, self._came.emit, watch)
+            return run_mapping(workbench, request, self.process, self._came.emit, watch, aside)
 
-        self.busy.emit(True)
-        self._job = self._jobs.start("Test run", task, self._ended)
+        self._start(f"{request.mode.capitalize()} run", task)
+
+    def replay(self, workbench: Workbench, request: ReplayRequest) -> None:
+        """Map again what was set aside; does nothing while a run is going on."""
+        aside = self._jobs.worker.call
+
+        def task(watch: Watch) -> RunResult:
+            return replay(workbench, request, self.process, self._came.emit, watch, aside)
+
+        self._start("Replay", task)
 
     def stop(self) -> None:
         """Stop the run that is going on; it answers within a second."""
@@ -72,6 +80,13 @@ class SparkRuns(QObject):
         """End the process."""
         self.stop()
         self.process.stop()
+
+    def _start(self, title: str, task: Callable[[Watch], RunResult]) -> None:
+        if self._job is not None:
+            return
+        self.warm_up()
+        self.busy.emit(True)
+        self._job = self._jobs.start(title, task, self._ended)
 
     def _take(self, event: EngineEvent) -> None:
         match event:

@@ -27,12 +27,14 @@ class TableCell:
         is_number: stands at the right.
         share: draws a bar of 0 to 1 instead of words.
         pill: draws the words in a pill of this kind.
+        is_link: somebody who clicks it is led somewhere.
     """
 
     words: str
     is_number: bool = False
     share: float | None = None
     pill: str = ""
+    is_link: bool = False
 
 
 class TableModel(QAbstractTableModel):
@@ -92,6 +94,8 @@ class TableModel(QAbstractTableModel):
             return int(_RIGHT)
         if role == SHARE_ROLE:
             return cell.share
+        if role == Qt.ItemDataRole.ForegroundRole and cell.is_link:
+            return themes.current().accent
         return cell.pill if role == PILL_ROLE else None
 
 

@@ -1,0 +1,163 @@
+"""What a run set aside: by reason, from where, how many, and what a person does about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
+
+from metl_gui.engine.results import first_set_aside
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.next_steps import SHOW, next_step, where
+from metl_gui.ui.run.tables import TableCell, TableModel, make_table
+from metl_gui.workbench.replaying import StillWaiting, what_waits
+
+_REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
+_KEPT_IN_PART = "too_large"
+_LOOKED_AT = 20
+_REASON, _STEP = 0, 3
+_NOTHING = "Nothing was set aside."
+_ALL_DONE = "All of it was replayed."
+_GONE = "Its records are not kept any more."
+
+
+class AsidePanel(QFrame):
+    """A card with one row for each reason.
+
+    Signals:
+        reason_chosen: the reason whose records are to be shown.
+        step_wanted: the reason whose next step is to be taken.
+        replay_wanted: the button was pressed.
+    """
+
+    reason_chosen = Signal(object)
+    step_wanted = Signal(object)
+    replay_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "card")
+        self.waiting = StillWaiting()
+        self._counts: tuple[tuple[str, int], ...] = ()
+        self._where: dict[str, str] = {}
+        self._is_busy = False
+        self.model = TableModel(
+            [
+                TableCell("reason"),
+                TableCell("where"),
+                TableCell("records", is_number=True),
+                TableCell("", is_number=True),
+            ]
+        )
+        self.table = make_table("Set aside by reason", self.model)
+        columns = self.table.horizontalHeader()
+        for column, mode in enumerate(
+            (
+                QHeaderView.ResizeMode.ResizeToContents,
+                QHeaderView.ResizeMode.Stretch,
+                QHeaderView.ResizeMode.ResizeToContents,
+                QHeaderView.ResizeMode.ResizeToContents,
+            )
+        ):
+            columns.setSectionResizeMode(column, mode)
+        self.note = Elided("", "small")
+        self.replay = KeyButton("Replay these")
+        self.replay.set_height(24)
+        self.replay.setAccessibleDescription("Maps again what was set aside, with what is on the screen or published")
+        self._build()
+        self.table.clicked.connect(self._clicked)
+        self.table.activated.connect(self._activated)
+        self.table.selectionModel().selectionChanged.connect(self._say)
+        self.replay.clicked.connect(self.replay_wanted)
+        self.clear()
+
+    def clear(self) -> None:
+        """Show that nothing was run."""
+        self._where, self.waiting = {}, StillWaiting()
+        self.show_counts({})
+        self.note.setText("")
+
+    def show_counts(self, by_reason: Mapping[str, int]) -> None:
+        """Show how many records were set aside, also while a run goes on."""
+        self._counts = tuple(sorted(by_reason.items(), key=lambda pair: -pair[1]))
+        self.model.show_rows([self._row(reason, count) for reason, count in self._counts])
+        self._say()
+
+    def show_report(self, report: Mapping[str, Any]) -> None:
+        """Show what a finished run set aside, and what of it still waits."""
+        errors = str(report.get("errors") or "")
+        self.waiting = what_waits(errors, report["mode"]) if errors else StillWaiting()
+        by_reason: Mapping[str, int] = report["by_reason"]
+        self._where = {
+            reason: where(first_set_aside(Path(errors), _LOOKED_AT, reason)) if errors else "" for reason in by_reason
+        }
+        self.show_counts(by_reason)
+        if not by_reason:
+            self.note.setText(_NOTHING)
+        elif not Path(errors).is_dir():
+            self.note.setText(_GONE)
+        elif not self.waiting.reasons and by_reason.keys() != {_KEPT_IN_PART}:
+            self.note.setText(_ALL_DONE)
+        else:
+            self.note.setText("Enter takes the next step" if self.waiting.is_untouched else "a part was replayed")
+
+    def show_busy(self, is_busy: bool) -> None:
+        """Offer no replay while a run goes on."""
+        self._is_busy = is_busy
+        self._say()
+
+    def _row(self, reason: str, count: int) -> tuple[TableCell, ...]:
+        step = next_step(reason)
+        return (
+            TableCell(reason, pill=_REASON_KINDS.get(reason, "bad")),
+            TableCell(self._where.get(reason, "")),
+            TableCell(f"{count:,}", is_number=True),
+            TableCell(step.words, is_number=True, is_link=True),
+        )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The reasons that a replay is for: that of the selected row, or all that wait."""
+        rows = self.table.selectionModel().selectedRows()
+        reasons = tuple(self._counts[row.row()][0] for row in rows if row.row() < len(self._counts))
+        return reasons or self.waiting.reasons
+
+    def _say(self) -> None:
+        """Name what the button would replay: exactly while nothing of it was replayed, as the report counts it."""
+        wanted = [reason for reason in self.wanted if reason in self.waiting.reasons]
+        count = sum(number for reason, number in self._counts if reason in wanted)
+        self.replay.setText(f"Replay these {count:,}" if self.waiting.is_untouched else "Replay what waits")
+        self.replay.setEnabled(bool(wanted) and not self._is_busy)
+        self.replay.setVisible(bool(self.waiting.reasons))
+        self.replay.updateGeometry()
+
+    def _clicked(self, index: QModelIndex) -> None:
+        reason = self._counts[index.row()][0]
+        if index.column() == _STEP and next_step(reason).kind != SHOW:
+            self.step_wanted.emit(reason)
+        else:
+            self.reason_chosen.emit(reason)
+
+    def _activated(self, index: QModelIndex) -> None:
+        """Take the next step by Enter; a double click has chosen the reason already."""
+        reason = self._counts[index.row()][0]
+        if next_step(reason).kind == SHOW:
+            self.reason_chosen.emit(reason)
+        else:
+            self.step_wanted.emit(reason)
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(plain_label("Set aside", "heading"))
+        row.addSpacing(8)
+        row.addWidget(self.note, 1)
+        row.addWidget(self.replay)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 10, 14, 8)
+        layout.addLayout(row)
+        layout.addWidget(self.table, 1)

@@ -1,0 +1,127 @@
+"""What the Run page leads to beyond itself: versions to add, blocks to review, replays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFileDialog
+
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.version_tasks import VersionTask
+from metl_gui.engine.results import first_set_aside
+from metl_gui.errors import EditError
+from metl_gui.ui.head_bar import PAGES
+from metl_gui.ui.naming import number_of
+from metl_gui.ui.run.next_steps import ADD, REVIEW, next_step
+from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.replaying import ReplayRequest
+from metl_gui.workbench.running import PRODUCTION
+from metl_gui.workbench.version_tasks import version_tasks
+
+if TYPE_CHECKING:
+    from metl_gui.ui.window import Window
+
+_REVIEW = PAGES.index("Review")
+_LOOKED_AT = 200
+
+
+class RunCommands:
+    """The commands of one window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._page = window.run_page
+        self._project = window.project
+        self._page.aside.step_wanted.connect(self.take_step)
+        self._page.aside.replay_wanted.connect(self.replay)
+        self._page.setup.mode.publish_wanted.connect(window.actions_table["publish"].trigger)
+        self._page.found_versions.connect(self._tell_found)
+        self._page.shown.connect(window.actions_table.refresh)
+        window.history.live.changed.connect(self._show_live)
+        self._project.opened.connect(self._show_live)
+
+    # next steps
+
+    def take_step(self, reason: str) -> None:
+        """Do what mends a reason: add the version, go to the block in review, or show the records."""
+        kind = next_step(reason).kind
+        if kind == ADD:
+            self._add_version()
+        elif kind == REVIEW:
+            self._review()
+        else:
+            self._page.messages.show_reason(reason)
+
+    def tasks(self) -> tuple[VersionTask, ...]:
+        """Return the versions that the shown run has found and that nobody has added."""
+        workbench, report = self._project.workbench, self._page.report
+        if workbench is None or report is None:
+            return ()
+        run_id = report["run_id"]
+        return tuple(task for task in version_tasks(workbench) if any(wait.run_id == run_id for wait in task.waits))
+
+    def _add_version(self) -> None:
+        found = self.tasks()
+        if len(found) == 1 and self._project.can_edit:
+            self._window.review_commands.add_version(found[0])
+        elif found:
+            self._window.show_page(_REVIEW)
+        else:
+            what = "These versions are known by now, or were dismissed. Replay what waits for them."
+            self._window.notify(what, is_good=False)
+
+    def _review(self) -> None:
+        self._window.show_page(_REVIEW)
+        if not any(self._window.review.list.go_to(key) for key in self._held()):
+            what = "These blocks wait no more. Publish what was decided, then replay their messages."
+            self._window.notify(what, "Publish…", self._window.actions_table["publish"].trigger, is_good=False)
+
+    def _held(self) -> list[BlockKey]:
+        """Return the blocks that messages of the shown run wait for, and those that their chains begin with."""
+        report = self._page.report or {}
+        errors = report.get("errors")
+        found: dict[BlockKey, None] = {}
+        for record in first_set_aside(Path(errors), _LOOKED_AT, "block_needs_review") if errors else ():
+            try:
+                found[find_block(self._project.value, record.detail.partition(" needs review")[0])] = None
+            except EditError:
+                continue  # the block is gone by now
+        chains = [item.key for item in self._project.review_items() if found.keys() & set(item.chain)]
+        return [*found, *chains]
+
+    # replays
+
+    def replay(self) -> None:
+        """Map again what the shown run set aside, in the mode of that run."""
+        workbench, report = self._project.workbench, self._page.report
+        if workbench is None or report is None or self._window.spark.is_running or not report.get("errors"):
+            return
+        mode, sink = report["mode"], ""
+        if mode == PRODUCTION:
+            sink = QFileDialog.getExistingDirectory(self._window, "New or empty folder for the replayed messages")
+            if not sink:
+                return
+        wanted = self._page.aside.wanted
+        reasons = () if set(wanted) == set(self._page.aside.waiting.reasons) else wanted
+        self._window.show_page(PAGES.index("Run"))
+        self._page.replay(ReplayRequest(report["errors"], sink, mode=mode, reasons=reasons))
+
+    # what came of it
+
+    def run_production(self) -> None:
+        """Show the Run page and map with what is published."""
+        self._window.show_page(PAGES.index("Run"))
+        self._page.setup.mode.choose(PRODUCTION)
+        self._page.run_chosen()
+
+    def _tell_found(self, found: tuple[VersionTask, ...]) -> None:
+        records = number_of(sum(task.records for task in found), "record")
+        if len(found) == 1:
+            words, action = f"{records} show a version of {found[0].schema} that nobody has added.", "Add this version"
+        else:
+            words, action = f"{records} show {len(found):,} versions that nobody has added.", "Review"
+        self._window.notify(words, action, self._add_version, is_good=False)
+
+    def _show_live(self, _what: object = None) -> None:
+        self._page.setup.show_live(self._window.history.live.state)

@@ -1,0 +1,103 @@
+"""Test or production: what a run maps with, said in words before it is started."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from metl_gui.store.states import NamedState
+from metl_gui.ui.moments import on
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.workbench.running import PRODUCTION, TEST, Mode
+
+_MODES: tuple[Mode, ...] = (TEST, PRODUCTION)
+_TEST_WORDS = "Maps with what is on the screen. What nobody has confirmed is mapped too, and counted."
+_HELD_WORDS = "Confirmed blocks only. What needs review is held: its messages are set aside whole."
+_UNPUBLISHED = "Nothing is published yet, and production uses published states only."
+
+
+class ModeSwitch(QWidget):
+    """Two buttons in one, the words below them, and what goes with production.
+
+    Signals:
+        changed: another mode was chosen.
+        publish_wanted: there is nothing published, and somebody wants to mend that.
+    """
+
+    changed = Signal(object)
+    publish_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._live: NamedState | None = None
+        self._group = QButtonGroup(self)
+        self.buttons = {mode: KeyButton(mode.capitalize(), kind="segment") for mode in _MODES}
+        self.words = plain_label(_TEST_WORDS, "small")
+        self.words.setWordWrap(True)
+        self.unconfirmed = QCheckBox("Map what nobody has confirmed too")
+        self.publish = KeyButton("Publish this state…", kind="link")
+        self._build()
+        self._group.idClicked.connect(self._tell)
+        self.publish.clicked.connect(self.publish_wanted)
+        self._say()
+
+    @property
+    def mode(self) -> Mode:
+        """What is chosen."""
+        return PRODUCTION if self.buttons[PRODUCTION].isChecked() else TEST
+
+    @property
+    def can_run(self) -> bool:
+        """Whether a run of this mode has something to map with."""
+        return self.mode == TEST or self._live is not None
+
+    def choose(self, mode: Mode) -> None:
+        """Choose a mode."""
+        self.buttons[mode].setChecked(True)
+        self._tell()
+
+    def show_live(self, live: NamedState | None) -> None:
+        """Say which published state production uses."""
+        self._live = live
+        self._say()
+
+    def _tell(self, _id: int = 0) -> None:
+        self._say()
+        self.changed.emit(self.mode)
+
+    def _say(self) -> None:
+        is_production = self.mode == PRODUCTION
+        self.words.setText(self._production_words() if is_production else _TEST_WORDS)
+        self.unconfirmed.setVisible(is_production and self._live is not None)
+        self.publish.setVisible(is_production and self._live is None)
+
+    def _production_words(self) -> str:
+        live = self._live
+        if live is None:
+            return _UNPUBLISHED
+        name = f" “{live.name}”" if live.name else ""
+        who = f" by {live.published_who}" if live.published_who else ""
+        when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
+        return f"Maps with state {live.state:,}{name}, published{who}{when}. {_HELD_WORDS}"
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        for at, (mode, button) in enumerate(self.buttons.items()):
+            button.setCheckable(True)
+            button.setProperty("edge", "first" if at == 0 else "last")
+            button.setAccessibleName(f"{mode.capitalize()} run")
+            self._group.addButton(button, at)
+            row.addWidget(button, 1)
+        self.buttons[TEST].setChecked(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(row)
+        layout.addWidget(self.words)
+        layout.addWidget(self.unconfirmed)
+        link = QHBoxLayout()
+        link.addWidget(self.publish)
+        link.addStretch(1)
+        layout.addLayout(link)

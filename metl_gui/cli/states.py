@@ -22,6 +22,11 @@ def register(commands: Commands) -> None:
     add_project(history)
     history.add_argument("--of", nargs="+", metavar=("WHAT", "FROM=TO"), help="only what was done to this")
     history.add_argument("--limit", type=positive, metavar="N", help="the newest N only")
+    history.add_argument(
+        "--compact",
+        action="store_true",
+        help="merge the log between the states that were named, published, exported or run; the newest edits stay",
+    )
     undo = commands.add("undo", run_undo, "take back the newest edit, as a new state")
     add_project(undo)
     undo.add_argument("--state", type=positive, metavar="N", help="take back what made this state instead")
@@ -32,7 +37,9 @@ def register(commands: Commands) -> None:
 
 
 def run_history(arguments: argparse.Namespace, out: Output) -> int:
-    """List the states of a project."""
+    """List the states of a project, or compact its log."""
+    if arguments.compact:
+        return _compact(arguments, out)
     from metl_gui.workbench.history import history
     from metl_gui.workbench.session import Workbench
 
@@ -51,6 +58,17 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
         lines.append(f"{entry.state:>6}  {entry.when}  {entry.who}  {entry.title}{marks}")
     lines.append(f"State {found.state}. Undo: {found.undo or 'nothing'}. Redo: {found.redo or 'nothing'}.")
     out.result(found.as_json(), lines)
+    return DONE
+
+
+def _compact(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.history import compact
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
+        done = compact(workbench, watch)
+    sizes = f"{done.before_bytes:,} bytes before, {done.after_bytes:,} now"
+    out.result(done.as_json(), [f"{done.merged:,} entries of the log merged, {done.left:,} left; {sizes}"])
     return DONE
 
 

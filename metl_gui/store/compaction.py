@@ -50,6 +50,9 @@ class Keeping:
     at_once: int = 2_000
 
 
+KEEPING = Keeping()
+
+
 def compact(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> int:
     """Merge what need not be kept, the oldest first; inside a transaction.
 

@@ -6,23 +6,22 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import msgspec
 
-from metl_gui.core.document import Document, Ids
+from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Stamp, Transition
-from metl_gui.core.nodes import Side
 from metl_gui.core.rewind import rewound
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
 from metl_gui.store import lease, log, runs, states
 from metl_gui.store.beside import Beside
-from metl_gui.store.block_rows import read_matrix, write_blocks
+from metl_gui.store.block_rows import write_blocks
 from metl_gui.store.change_packs import Touched
-from metl_gui.store.compaction import Keeping, compact, is_worth_it
+from metl_gui.store.compaction import KEEPING, Keeping, compact, is_worth_it
 from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
 from metl_gui.store.interning import Interned
@@ -30,17 +29,10 @@ from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.making import bring_up_to_date, make_file, newer
 from metl_gui.store.runs import LoggedRun
 from metl_gui.store.tables import VERSION, file_version
-from metl_gui.store.tree_rows import read_tree, write_trees
+from metl_gui.store.tree_rows import write_trees
+from metl_gui.store.whole import Told, read_document, told_nobody
 
 _log = logging.getLogger(__name__)
-
-
-Told: TypeAlias = Callable[[int, int], None]
-"""Follows reading: (versions read, versions in all)."""
-
-
-def _nobody(_done: int, _total: int) -> None:
-    """Follow nothing."""
 
 
 class ProjectFile:
@@ -142,7 +134,7 @@ class ProjectFile:
         with self._reading() as connection:
             return _state(connection)
 
-    def document(self, state: int | None = None, told: Told = _nobody) -> Document:
+    def document(self, state: int | None = None, told: Told = told_nobody) -> Document:
         """Read the document: trees, and the dense set from the compact one (A4).
 
         Args:
@@ -156,7 +148,7 @@ class ProjectFile:
             newest = _state(connection)
             if state is not None:
                 self._require_state(connection, state)
-            document = self._newest_document(connection, newest, told)
+            document = read_document(connection, newest, told)
             return (
                 document if state is None else rewound(document, log.change_between(connection, state, newest), state)
             )
@@ -251,7 +243,7 @@ class ProjectFile:
             self._require_state(connection, state)
             states.name(connection, state, name, stamp)
 
-    def compact(self, keeping: Keeping) -> int:
+    def compact(self, keeping: Keeping = KEEPING) -> int:
         """Merge entries of the log between the states that are kept; each call does a bounded part of it.
 
         Returns:
@@ -259,6 +251,15 @@ class ProjectFile:
         """
         with self._editing() as connection:
             return compact(connection, _now_ms(), keeping)
+
+    def give_room_back(self) -> None:
+        """Make the file as small as what it holds, as far as nobody reads it just now; linear in the file."""
+        with self._session() as connection:
+            try:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.OperationalError as error:
+                _log.info("%s stays as large as it is: %s", self.path, error)
 
     def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
@@ -298,9 +299,9 @@ class ProjectFile:
             return
         try:
             with self._reading() as connection:
-                wanted = is_worth_it(connection, _now_ms(), Keeping())
+                wanted = is_worth_it(connection, _now_ms(), KEEPING)
             if wanted:
-                self.compact(Keeping())
+                self.compact(KEEPING)
         except ProjectError as error:  # the next one who closes it does it
             _log.info("the log of %s is not compacted: %s", self.path, error)
 
@@ -347,21 +348,6 @@ class ProjectFile:
             yield
         except (BugError, msgspec.MsgspecError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise damaged(self.path, f"Its parts do not fit together ({error})") from error
-
-    def _newest_document(self, connection: sqlite3.Connection, state: int, told: Told) -> Document:
-        total = int(connection.execute("SELECT count(*) FROM versions").fetchone()[0])
-        done = 0
-
-        def count(more: int) -> None:
-            nonlocal done
-            done += more
-            told(done, total)
-
-        trees = {side: read_tree(connection, side, count) for side in Side}
-        rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
-        ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
-        matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])
-        return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
 
     def _require_state(self, connection: sqlite3.Connection, state: int) -> None:
         newest = _state(connection)

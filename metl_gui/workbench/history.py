@@ -13,6 +13,7 @@ from metl_gui.core.canonical import state_hash
 from metl_gui.core.draft import Transition
 from metl_gui.core.review import review_items
 from metl_gui.workbench.documents import Written
+from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench
 
 
@@ -70,6 +71,24 @@ class StepResult(Written):
     state: int
     title: str
     needs_review: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult(Written):
+    """What compaction did.
+
+    Args:
+        state: the current state.
+        merged: how many entries of the log were merged into later ones.
+        left: how many there are now.
+        before_bytes, after_bytes: size of the project file.
+    """
+
+    state: int
+    merged: int
+    left: int
+    before_bytes: int
+    after_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +171,26 @@ def redo(workbench: Workbench) -> StepResult:
         EditError: there is none, or what it touched was changed since.
     """
     return _step(workbench, workbench.redo)
+
+
+def compact(workbench: Workbench, watch: Watch = UNWATCHED) -> CompactResult:
+    """Merge the log between the states that are kept, and give the room back to the disk.
+
+    Each step is one transaction, so it can be stopped, or killed, at any moment and goes on another time.
+
+    Raises:
+        ProjectHeldError: the project is open read only.
+        RunCancelled: it was stopped; what is merged so far stays merged.
+    """
+    before = workbench.path.stat().st_size
+    gone = 0
+    while more := workbench.compact():
+        gone += more
+        watch.step(f"Compacting the log, {gone:,} entries merged")
+    if gone:
+        workbench.give_room_back()
+    left = len(workbench.log())
+    return CompactResult(workbench.document.state, gone, left, before, workbench.path.stat().st_size)
 
 
 def show(workbench: Workbench, state: int | None = None) -> StateSummary:

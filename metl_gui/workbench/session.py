@@ -267,6 +267,18 @@ class Workbench:
         """Read the edit log, newest first; pages are made with the last row's state as ``below``."""
         return self._project.history(limit, below)
 
+    def compact(self) -> int:
+        """Merge a part of the log; how many entries are gone, 0 when there is nothing left to merge.
+
+        Raises:
+            ProjectHeldError: the project is open read only, or was taken over.
+        """
+        return self._project.compact()
+
+    def give_room_back(self) -> None:
+        """Make the project file as small as what it holds; linear in the file."""
+        self._project.give_room_back()
+
     def name_state(self, state: int, name: str) -> None:
         """Give a state a name.
 

@@ -264,3 +264,10 @@ def test_history_of_a_block_names_the_state_of_each_element_and_undo_takes_that_
     assert metl("history", project, "--of", block, "amount")[0] == 1
     add_waiting(metl, project)
     assert metl("undo", project, "--state", mapped + 1)[1]["title"] == "Undo: Add fx.payments.orders version 5"
+
+
+def test_history_compact_leaves_what_is_new_and_says_what_it_did(metl: Metl, project: Path) -> None:
+    before = metl("history", project)[1]
+    _, document, _ = metl("history", project, "--compact")
+    assert (document["merged"], document["left"]) == (0, len(before["states"]))
+    assert metl("history", project)[1] == before

@@ -21,7 +21,8 @@ def parts(document: Document) -> Parts:
     return found
 
 
-def digest(document: Document) -> str:
-    """Hash all parts of a document, ids included."""
-    lines = sorted(f"{key!r} {value!r}" for key, value in parts(document).items())
+def digest(document: Document, with_counters: bool = True) -> str:
+    """Hash all parts of a document, ids included; without the counters of ids, which an earlier state has not."""
+    found = {key: value for key, value in parts(document).items() if with_counters or key[0] != "ids"}
+    lines = sorted(f"{key!r} {value!r}" for key, value in found.items())
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

@@ -126,7 +126,7 @@ def test_each_call_does_a_bounded_part_and_the_parts_make_the_whole(long: Editin
 def test_a_large_log_is_compacted_when_its_editor_closes_it_and_a_small_one_is_not(
     editing: Editing, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_file, "Keeping", lambda: Keeping(edits=10, days=0))
+    monkeypatch.setattr(project_file, "KEEPING", Keeping(edits=10, days=0))
     monkeypatch.setattr(compaction, "WORTH", 20)
     for number in range(29):
         editing.schema(f"s{number}", "1", "a")

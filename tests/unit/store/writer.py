@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import NoReturn
@@ -51,13 +52,13 @@ def edit_without_end(path: Path) -> NoReturn:
                 say(f"done {transition.after.state}")
 
 
-def serve() -> None:
+def serve(edit: Callable[[Path], NoReturn] = edit_without_end) -> None:
     """Fork a writer for each path that is asked for, one after the other."""
     for line in sys.stdin:
         process_id = os.fork()
         if process_id == 0:
             say(f"pid {os.getpid()}")
-            edit_without_end(Path(line.rstrip("\n")))
+            edit(Path(line.rstrip("\n")))
         _, status = os.waitpid(process_id, 0)
         say(f"end {os.WTERMSIG(status)}")
 

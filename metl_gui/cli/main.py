@@ -14,6 +14,7 @@ from metl_gui.cli import (
     demo,
     differences,
     mappings,
+    merges,
     owners,
     publishing,
     reviews,
@@ -26,7 +27,20 @@ from metl_gui.cli.commands import Commands, common_options
 from metl_gui.cli.outcomes import CANCELLED, finished
 from metl_gui.cli.output import Output
 
-GROUPS = (computer, demo, schemas, owners, mappings, suggestions, reviews, states, publishing, differences, runs)
+GROUPS = (
+    computer,
+    demo,
+    schemas,
+    owners,
+    mappings,
+    suggestions,
+    reviews,
+    states,
+    publishing,
+    differences,
+    merges,
+    runs,
+)
 """The modules that register commands, in the order of the help."""
 
 _DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."

@@ -12,7 +12,7 @@ from pathlib import Path
 from metl_gui.errors import ProjectError
 from metl_gui.store import lease
 from metl_gui.store.connection import connect, connect_new, writing
-from metl_gui.store.failures import damaged
+from metl_gui.store.failures import damaged, translated
 from metl_gui.store.tables import MIGRATIONS, VERSION, file_version, make_tables, migrate
 
 SUFFIX = ".metl"
@@ -42,6 +42,24 @@ def make_file(path: Path) -> None:
         draft.unlink(missing_ok=True)
         draft.with_name(f"{draft.name}-journal").unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def copy_file(path: Path, target: Path) -> None:
+    """Copy a project as it was last committed, with its history; the copy appears under its name when it is whole.
+
+    Raises:
+        ProjectError: the name is taken, or the file is no project.
+    """
+    if target.exists():
+        raise _taken(target)
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
+    try:
+        with translated(path), closing(connect(path)) as source, closing(connect_new(draft)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE").fetchone()
+        _give_name(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:

@@ -88,6 +88,17 @@ class _TreeMerger:
                 Trio(base or replace(ours, aliases=(), settings=()), ours, theirs), has_base=base is not None
             )
         self._versions(result, trio)
+        if ours is not None and base is not None and theirs is None:
+            self._removed_by_theirs(result, ours)
+
+    def _removed_by_theirs(self, result: int, ours: Schema) -> None:
+        """Say what of a schema that theirs removed stays because ours added it."""
+        base = self._nodes.places.base
+        new = [id_ for id_ in ours.version_ids if not base.has(id_)]
+        if new:
+            labels = ", ".join(self._nodes.places.ours.tree.version(id_).label for id_ in new)
+            reason = f"Theirs removed {ours.name}, ours added version {labels}; that stays."
+            self._tell(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
 
     def _removed_by_ours(self, base: Schema, theirs: Schema) -> None:
         """Say what theirs did to a schema that ours removed."""

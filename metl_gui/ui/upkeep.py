@@ -50,6 +50,8 @@ class Upkeep(QObject):
             return
         if has_moved_on:
             self._jobs.start("Reading what was changed elsewhere", lambda _watch: workbench.reload(), self._read)
+        elif self._project.looks_back is not None:
+            return  # what is merged is the newest state, which nobody reads just now
         elif self._project.value.matrix.edited_count > MANY_EDITED and self._since_change.elapsed() >= _IDLE_MS:
             self.merge(workbench)
 

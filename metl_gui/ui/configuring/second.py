@@ -20,7 +20,7 @@ class SecondPerson(QObject):
     """Follows the open project.
 
     Signals:
-        changed: another number of blocks waits, or the project asks otherwise.
+        changed: another number of blocks waits, the project asks otherwise, or somebody else sits there.
     """
 
     changed = Signal()
@@ -30,7 +30,7 @@ class SecondPerson(QObject):
         self._project, self._selection = project, selection
         self._keys: list[BlockKey] = []
         self.is_needed = False
-        self._told = False, 0
+        self._told = False, 0, ""
         project.opened.connect(self.look)
         project.changed.connect(self._count)
 
@@ -68,7 +68,8 @@ class SecondPerson(QObject):
 
     def _count(self, _changed: object = None) -> None:
         self._keys = unconfirmed_keys(self._project.value.matrix) if self.is_needed else []
-        now = self.is_needed, self.count
+        workbench = self._project.workbench
+        now = self.is_needed, self.count, workbench.who if workbench is not None else ""
         if now != self._told:
             self._told = now
             self.changed.emit()

@@ -61,6 +61,7 @@ class HistoryRoom(QObject):
         self.why_dock.hide()
         self.why.told.connect(self._tell_why)
         page.add_below_matrix(self.strip)
+        self._is_seen = False
         self._is_laid_out = self._is_why_laid_out = False
         self.panel.told.connect(self._tell)
         self.panel.menu_wanted.connect(self._show_menu)
@@ -69,7 +70,7 @@ class HistoryRoom(QObject):
         self.banner.undo_wanted.connect(self.ask_and_undo)
         self.banner.comparison_wanted.connect(self.compare_with_now)
         self.panel.difference.told.connect(self._show_marks)
-        self.dock.visibilityChanged.connect(self._show_marks)
+        self.dock.visibilityChanged.connect(self._seen)
         self.looking.shown.connect(self._show_marks)
         self.looking.failed.connect(self._refuse)
         self.looking.shown.connect(window.show_facts)
@@ -231,12 +232,16 @@ class HistoryRoom(QObject):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
+    def _seen(self, is_seen: bool) -> None:
+        self._is_seen = is_seen
+        self._show_marks()
+
     def _show_marks(self, _what: object = None) -> None:
         """Mark in the matrix what two compared states differ in, or what the state that is looked at changed."""
         compared, looks_back = self.panel.difference.compared, self._window.project.looks_back
         is_meant = compared is not None and (not compared.asked.is_step or compared.asked.after == looks_back)
-        is_seen = compared is not None and is_meant and self.panel.isVisible()
-        self._window.map.matrix.show_difference(compared.marks if compared is not None and is_seen else None)
+        has_marks = compared is not None and is_meant and self._is_seen
+        self._window.map.matrix.show_difference(compared.marks if compared is not None and has_marks else None)
 
     def _tell(self, facts: str) -> None:
         self.dock.say("History", facts)

@@ -36,7 +36,7 @@ class _Row(NamedTuple):
     Args:
         previous, new: the entity versions.
         is_moved: nothing stays at the previous version (policy 3), so what is known of its blocks moves along.
-        has_new: whether ``new`` has attributes that no earlier version had.
+        has_new: whether ``new`` has attributes that neither an earlier version nor ``previous`` had.
         begins: by schema and lineage of what was lost, 0 for a wait, the schema version that it began with.
     """
 
@@ -68,7 +68,9 @@ def carry_to_entity_version(draft: Draft, previous: Version, new: Version, repla
         replace_old: remove the blocks of the previous version afterwards (policy 3).
     """
     sources = draft.matrix.row_set(previous.id)
-    row = _Row(previous, new, replace_old, bool(draft.tree(Side.CDM).new_attributes(new)), {})
+    known = {attribute.lineage for attribute in previous.attributes}
+    has_new = any(attribute.lineage not in known for attribute in draft.tree(Side.CDM).new_attributes(new))
+    row = _Row(previous, new, replace_old, has_new, {})
     for source in sorted(sources, key=lambda block: schema_order(draft, block.version)):
         is_retired = source.status is Status.RETIRED
         if is_copied(source) or (replace_old and not source.is_plain):

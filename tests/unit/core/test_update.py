@@ -262,3 +262,33 @@ def test_switching_to_the_newest_entity_version_names_every_block_that_goes() ->
     title = world.do(SetSettings(Side.CDM, entity.id, (("policy", ""),))).title
     assert title == "Set policy =  for be, removing s 1.0.0 → be 1, s 2.0.0 → be 1"
     assert asked(world) == [("1.0.0:2", ["a"], ["2.0.0:2"])]
+
+
+def test_what_a_source_states_is_found_behind_versions_that_lacked_the_attribute() -> None:
+    world = mapped("a", "code")
+    world.schema("s", "2.0.0", "a")
+    world.schema("s", "3.0.0", "a", "ref=code")
+    first, third = (world.version(Side.EXTRACTION, "s", label) for label in ("1.0.0", "3.0.0"))
+    old, new = first.at_path("code"), third.at_path("ref")
+    assert old is not None
+    assert new is not None
+    assert old.lineage == new.lineage
+
+
+def test_the_same_path_in_a_nearer_version_goes_before_a_name_stated_of_an_older_one() -> None:
+    world = mapped("a", "code")
+    world.schema("s", "2.0.0", "a", "ref")
+    world.map("s@2.0.0:be@1", code="ref")
+    world.schema("s", "3.0.0", "a", "ref=code", "b")
+    assert world.pairs("s@3.0.0:be@1") == {("a", "a"), ("code", "ref")}
+
+
+def test_going_back_to_an_older_entity_version_asks_about_no_new_attributes() -> None:
+    world = mapped("a", "b")
+    world.entity("be", "2", "a", "b", "c")
+    world.entity("be", "3", "a", "b", "c", "d")
+    schema = world.document.extraction.named("s")
+    assert schema is not None
+    world.do(SetSettings(Side.EXTRACTION, schema.id, (("ask", "new attributes too"),)))
+    world.remove_entity("be", "3")
+    assert asked(world) == []

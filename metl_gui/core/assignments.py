@@ -53,8 +53,7 @@ class Assignments:
 
 def keys_of(document: Document, item: ReviewItem) -> tuple[AssignmentKey, ...]:
     """Return what an item is known by: one key for each version in which something of it began."""
-    schema_id = document.extraction.version(item.key[0]).schema_id
-    entity_id = document.cdm.version(item.key[1]).schema_id
+    schema_id, entity_id = document.extraction.schema_of(item.key[0]), document.cdm.schema_of(item.key[1])
     return tuple((schema_id, entity_id, since) for since in item.since)
 
 

@@ -138,9 +138,8 @@ def facts_of(
         assigned: who is to decide.
         records_of: how many records the newest run counted of a schema version, by its id.
     """
-    version, entity_version = document.extraction.version(item.key[0]), document.cdm.version(item.key[1])
-    schema = document.extraction.schema(version.schema_id).name
-    entity = document.cdm.schema(entity_version.schema_id).name
+    schema = document.extraction.schema(document.extraction.schema_of(item.key[0])).name
+    entity = document.cdm.schema(document.cdm.schema_of(item.key[1])).name
     ids = (item.key[0], *(key[0] for key in item.chain))
     return ReviewFacts(item, schema, entity, assigned, sum(map(records_of, ids)) if records_of is not None else 0)
 

@@ -18,12 +18,20 @@ ROW_PX = 54
 
 @dataclass(frozen=True)
 class TwoLines:
-    """What a row says."""
+    """What a row says.
+
+    Args:
+        title: the bold line.
+        facts: the dim one.
+        pill, kind: at the right.
+        short: what the bold line says where there is no room for the title; empty to cut the title.
+    """
 
     title: str
     facts: str
     pill: str = ""
     kind: str = "plain"
+    short: str = ""
 
 
 class TwoLineDelegate(QStyledItemDelegate):
@@ -51,7 +59,9 @@ class TwoLineDelegate(QStyledItemDelegate):
         pill = QRectF(box.right() - width - 14, box.top() + px(8), width, px(18))
         painter.setFont(themes.scaled(1.0, bold=True))
         painter.setPen(theme.text)
-        _line(painter, QRectF(box.left() + 14, box.top() + px(6), pill.left() - box.left() - 22, px(22)), words.title)
+        room = QRectF(box.left() + 14, box.top() + px(6), pill.left() - box.left() - 22, px(22))
+        is_cut = words.short and QFontMetricsF(painter.font()).horizontalAdvance(words.title) > room.width()
+        _line(painter, room, words.short if is_cut else words.title)
         painter.setFont(themes.small())
         painter.setPen(theme.text if is_selected else theme.dim)
         _line(painter, QRectF(box.left() + 14, box.top() + px(27), box.width() - 28, px(20)), words.facts)

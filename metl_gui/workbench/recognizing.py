@@ -1,4 +1,4 @@
-"""What files are that somebody drops on the window: projects, schemas, mapping tables, messages; nothing is applied.
+"""What files are that somebody drops on the window: projects, schemas, tables, answers, messages; nothing is applied.
 
 Every file is only looked at, so whatever it holds ends in a kind or in a refusal with its reason.
 """
@@ -16,8 +16,10 @@ from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry import folders, mapping_csv
 from metl_gui.registry.formats import Format, detect
 from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.workbook import is_workbook, read_sheet
 from metl_gui.store.connection import require_project
 from metl_gui.store.making import SUFFIX
+from metl_gui.workbench.answer_sheet import ANSWER, KEY, SHEET
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 MOST_FILES = 20_000
@@ -43,6 +45,21 @@ class FoundTable:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundSheet:
+    """An answer sheet.
+
+    Args:
+        path: the file.
+        rows: lost elements that it asks about.
+        answered: rows with an answer.
+    """
+
+    path: Path
+    rows: int
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recognized:
     """What some files are.
 
@@ -55,6 +72,7 @@ class Recognized:
         message_bytes: their size.
         message_source: what to name so that a run reads them, a file or a folder.
         refused: everything else, and why.
+        sheets: answer sheets.
     """
 
     projects: tuple[Path, ...] = ()
@@ -65,6 +83,7 @@ class Recognized:
     message_bytes: int = 0
     message_source: str = ""
     refused: tuple[Refusal, ...] = ()
+    sheets: tuple[FoundSheet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +118,14 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
     schemas: list[Path] = []
     tables: list[FoundTable] = []
     messages: list[Path] = []
+    sheets: list[FoundSheet] = []
     for at, file in enumerate(found):
         watch.step(f"Looking at {file.path.name}", at, len(found))
         path = file.path
         if _is_project(path):
             _sort_project(path, projects, refused)
+        elif is_workbook(path):
+            _sort_workbook(path, sheets, refused)
         elif path.suffix.lower() in _TABLE_SUFFIXES:
             _sort_table(path, tables, refused)
         else:
@@ -118,6 +140,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
         sum(path.stat().st_size for path in messages if path.exists()),
         _source_of(sources, messages),
         (*refused, *reading.refused),
+        tuple(sheets),
     )
 
 
@@ -183,6 +206,15 @@ def _sort_table(path: Path, tables: list[FoundTable], refused: list[Refusal]) ->
         refused.append(Refusal(str(path), _reason(error)))
     else:
         tables.append(FoundTable(path, len(table.rows), len(table.problems)))
+
+
+def _sort_workbook(path: Path, sheets: list[FoundSheet], refused: list[Refusal]) -> None:
+    try:
+        sheet = read_sheet(path, SHEET, (ANSWER, KEY))
+    except SchemaError as error:
+        refused.append(Refusal(str(path), _reason(error)))
+    else:
+        sheets.append(FoundSheet(path, len(sheet.rows), sum(bool(row.cells[ANSWER]) for row in sheet.rows)))
 
 
 def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: list[Refusal]) -> None:

@@ -21,6 +21,7 @@ class Act(StrEnum):
     ADD_EXTRACTION = "add-extraction"
     ADD_CDM = "add-cdm"
     ADD_TABLE = "add-table"
+    READ_ANSWERS = "read-answers"
     ADD_FROM_MESSAGES = "add-from-messages"
     USE = "use"
     TRY = "try"
@@ -78,6 +79,10 @@ def parts_of(found: Recognized, document: Document, why_not: str, has_project: b
         lines = f"; {number_of(table.problems, 'line')} cannot be used" if table.problems else ""
         text = f"{number_of(table.rows, 'element')} in {table.path.name}{lines}"
         parts.append(Part("A mapping table", text, (Offer(Act.ADD_TABLE, "Add its elements", table.path, why_not),)))
+    for sheet in found.sheets:
+        text = f"{number_of(sheet.answered, 'answer')} in {number_of(sheet.rows, 'row')} of {sheet.path.name}"
+        offer = Offer(Act.READ_ANSWERS, "See what they would do", sheet.path, "" if has_project else why_not)
+        parts.append(Part("An answer sheet", text, (offer,)))
     if found.messages:
         parts.append(_messages(found, why_not, has_project))
     return tuple(parts)

@@ -90,6 +90,9 @@ class Reception(QObject):
                 commands.import_schemas(Side.EXTRACTION, list(self._found.messages))
             case Act.ADD_TABLE if offer.path is not None:
                 commands.import_table(offer.path)
+            case Act.READ_ANSWERS if offer.path is not None:
+                window.show_page(1)
+                window.review_commands.read(offer.path)
             case Act.USE | Act.TRY:
                 window.show_page(2)
                 window.run_page.setup.source.setText(self._found.message_source)

@@ -91,5 +91,4 @@ def _counts(taken: AnswersTaken) -> str:
 
 
 def _rows(rows: tuple[TakenRow, ...], section: str, pill: str, kind: str) -> list[Choosable]:
-    words = ((row, f"{row.words[:1].upper()}{row.words[1:]}") for row in rows)
-    return [Choosable(TwoLines(said, f"Row {row.number}", pill, kind), row, section) for row, said in words]
+    return [Choosable(TwoLines(row.words, f"Row {row.number}", pill, kind), row, section) for row in rows]

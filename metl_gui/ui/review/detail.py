@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
+from metl_gui.core.moves import grouped
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_query import ReviewFacts
@@ -30,6 +31,7 @@ from metl_gui.ui.naming import block_words, number_of, version_words
 from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
 from metl_gui.ui.review.card import LossCard, cards_of
 from metl_gui.ui.review.fresh import FreshRows
+from metl_gui.ui.review.groups import GroupCards
 
 _MATRIX_LEAST_PX = 300
 
@@ -57,7 +59,7 @@ class ItemDetail(QWidget):
         self._title = Elided(kind="title", is_snug=True)
         self._pill = Pill()
         self._carried = Elided(kind="dim")
-        self._said = Elided(kind="small")
+        self._said = Elided(kind="dim", is_snug=True)
         self.assigned = KeyButton("Assigned to nobody", kind="link")
         self.assigned.clicked.connect(self.assign_wanted)
         self.lists_button, self.matrix_button = _segment("Lists", "first"), _segment("Matrix", "last")
@@ -67,6 +69,7 @@ class ItemDetail(QWidget):
         self._before_title, self._after_title = Elided(kind="panelTitle"), Elided(kind="panelTitle")
         self.sides = QStackedWidget()
         self.fresh = FreshRows()
+        self.groups = GroupCards()
         self._cards = QVBoxLayout()
         self._cards.setSpacing(10)
         self._lay_out()
@@ -125,7 +128,8 @@ class ItemDetail(QWidget):
     def focus_chain(self) -> list[QWidget]:
         """Return what Tab goes through."""
         switch = [self.lists_button, self.matrix_button] if self._make_matrix is not None else []
-        return [self.assigned, *switch, *(w for card in self.cards for w in card.focus_chain()), *self.fresh.buttons]
+        cards = [widget for card in self.cards for widget in card.focus_chain()]
+        return [self.assigned, *switch, *self.groups.buttons, *cards, *self.fresh.buttons]
 
     def step_card(self, step: int) -> None:
         """Give the keyboard to the card before or behind."""
@@ -187,6 +191,8 @@ class ItemDetail(QWidget):
             card.hide()
             card.deleteLater()
         self.cards = [LossCard(facts) for facts in cards_of(document, item.block, item.losses, refused)]
+        best = {card.facts.loss: card.facts.proposal for card in self.cards if card.facts.proposal is not None}
+        self.groups.show_groups(grouped(best), can_decide)
         for card in self.cards:
             card.answered.connect(self.answered)
             card.step_wanted.connect(self.step_card)
@@ -218,8 +224,9 @@ class ItemDetail(QWidget):
         head.addWidget(self._switch)
         said = QHBoxLayout()
         said.setSpacing(12)
+        said.addWidget(self._said)
         said.addWidget(self.assigned)
-        said.addWidget(self._said, 1)
+        said.addStretch(1)
         self._lists = QWidget()
         pair = QHBoxLayout(self._lists)
         pair.setContentsMargins(0, 0, 0, 0)
@@ -235,6 +242,7 @@ class ItemDetail(QWidget):
         body.addLayout(head)
         body.addLayout(said)
         body.addWidget(self.sides)
+        body.addWidget(self.groups)
         body.addLayout(self._cards)
         body.addWidget(self.fresh)
         body.addStretch(1)
@@ -253,9 +261,9 @@ class ItemDetail(QWidget):
 
 def _said_words(block: Block) -> str:
     """Say who touched a block last, when, and what was said of it."""
-    who = f"{block.who}, " if block.who else "waits since "
-    when = ago(block.when_ms) if block.when_ms else ""
-    parts = [f"{who}{when}" if when else block.who]
+    parts = [block.who or "From the automated update"]
+    parts += [ago(block.when_ms)] if block.when_ms else []
+    parts = [", ".join(parts)]
     parts += [f"“{block.comment}”"] if block.comment else []
     parts += ["postponed"] if block.postponed else []
     return " · ".join(part for part in parts if part)

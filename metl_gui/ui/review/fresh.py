@@ -94,7 +94,6 @@ class FreshRows(QWidget):
         name.setProperty("kind", "dim")
         button = KeyButton("Map…")
         button.setAccessibleName(f"Map {attribute.path}…")
-        button.set_height(24)
         button.setEnabled(can_map)
         button.clicked.connect(partial(self._pressed, attribute))
         self.buttons.append(button)

@@ -32,10 +32,9 @@ class HeadedDelegate(TwoLineDelegate):
     """Paints headings too."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """A heading is one line high."""
-        if index.data(HEADING_ROLE) is not None:
-            return QSize(120, themes.px(_HEADING_PX))
-        return super().sizeHint(option, index)
+        """A heading is one line high, and cannot be chosen."""
+        is_row = bool(index.flags() & Qt.ItemFlag.ItemIsSelectable)
+        return super().sizeHint(option, index) if is_row else QSize(120, themes.px(_HEADING_PX))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -114,6 +114,8 @@ class ReviewList(Surface):
 
     def show_progress(self, progress: ReviewProgress) -> None:
         """Show how far the review is."""
+        self.progress.setVisible(progress.blocks > 0)
+        self.progress_words.setVisible(progress.blocks > 0)
         self.progress_words.setText(progress.words())
         self.progress.setValue(int(1000 * progress.share))
         self.progress.setAccessibleDescription(progress.words())
@@ -166,7 +168,9 @@ class ReviewList(Surface):
         self._facts = known
         passed = [one for one in known.values() if query.passes(one, now)]
         ranked = sorted_facts(passed, self.filter.order, self.filter.grouping)
-        self.model.show_entries(self._document, entries_of(ranked, self.filter.grouping))
+        entries = entries_of(ranked, self.filter.grouping)
+        self.view.setUniformItemSizes(len(entries) == len(ranked))  # asked row by row, thousands of sizes take a while
+        self.model.show_entries(self._document, entries)
         self.none.setVisible(not passed and bool(self._items))
         self.view.setVisible(bool(passed) or not self._items)
         self._say_bulk(len(passed))
@@ -211,7 +215,7 @@ class ReviewList(Surface):
         head.addWidget(self.progress)
         head.addWidget(self.progress_words)
         foot = QHBoxLayout()
-        foot.setContentsMargins(8, 0, 12, 6)
+        foot.setContentsMargins(0, 0, 12, 6)
         foot.addWidget(self.bulk)
         foot.addStretch(1)
         layout.addLayout(head)

@@ -23,9 +23,12 @@ _FEW = 40
 
 
 def entries_of(facts: list[ReviewFacts], grouping: Grouping) -> list[Entry]:
-    """Put a heading above each group of items; one group alone needs none."""
+    """Put a heading above each group of items, unless there is one group only or groups have hardly one item each."""
     groups = [(name, list(members)) for name, members in groupby(facts, key=lambda one: group_of(one, grouping))]
-    if len(groups) < 2 and not any(is_later for (is_later, _), _ in groups):
+    has_later = any(is_later for (is_later, _), _ in groups)
+    if 2 * len(groups) > len(facts) + 1 and grouping is not Grouping.NONE:
+        return entries_of(facts, Grouping.NONE)
+    if len(groups) < 2 and not has_later:
         return list(facts)
     entries: list[Entry] = []
     for (is_later, name), members in groups:
@@ -48,7 +51,14 @@ def row_words(document: Document, facts: ReviewFacts) -> TwoLines:
     parts += ["postponed"] if item.block.postponed else []
     parts += [ago(item.block.when_ms)] if item.block.when_ms else []
     kind = VERDICT_KINDS.get(facts.verdict, "plain")
-    return TwoLines(block_words(document, item.key), " · ".join(parts), facts.verdict, kind)
+    title = block_words(document, item.key)
+    return TwoLines(title, " · ".join(parts), facts.verdict, kind, _short(title, facts))
+
+
+def _short(title: str, facts: ReviewFacts) -> str:
+    """Leave out the groups that a schema is in; its own name tells it from others."""
+    last = facts.schema.rpartition(".")[2]
+    return f"…{title[len(facts.schema) - len(last) :]}" if last != facts.schema else ""
 
 
 class ReviewModel(QAbstractListModel):

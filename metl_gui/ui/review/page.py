@@ -14,6 +14,7 @@ from metl_gui.core.blocks import BlockKey, Element, Loss
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
 from metl_gui.core.loss_choices import rename_name
+from metl_gui.core.moves import RenameGroup, accepting
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRename, RefusedRenames
@@ -31,7 +32,7 @@ from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewList
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.workbench.assigning import assignments
-from metl_gui.workbench.proposing import refuse_rename
+from metl_gui.workbench.proposing import allow_rename, refuse_rename
 from metl_gui.workbench.review_progress import records_by_id, records_by_version, review_progress
 from metl_gui.workbench.version_tasks import version_tasks
 
@@ -67,6 +68,7 @@ class ReviewPage(QMainWindow):
         self.list.filter.people = lambda: self._assigned.names
         self.list.filter.names = self._names
         self.detail.answered.connect(self._answered)
+        self.detail.groups.accepted.connect(self._group_accepted)
         self.detail.joined.connect(self._joined)
         project.opened.connect(self._opened)
         project.changed.connect(self._refresh)
@@ -267,6 +269,10 @@ class ReviewPage(QMainWindow):
             title = self._project.undo_title or "Done"
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {words}."))
 
+    def _group_accepted(self, group: RenameGroup) -> None:
+        if self.item is not None:
+            self._project.do(accepting(self.item.key, group, self._take_comment()))
+
     def _refuse(self, answer: CardAnswer) -> None:
         """Remember that it is no rename; it lies beside the states, so the way back is offered here."""
         workbench, item = self._project.workbench, self.item
@@ -287,7 +293,7 @@ class ReviewPage(QMainWindow):
         workbench = self._project.workbench
         if workbench is not None:
             try:
-                workbench.beside.restore_renames([refused])
+                allow_rename(workbench, refused)
             except UserError as error:
                 asking.tell(error, self)
             self.refresh()

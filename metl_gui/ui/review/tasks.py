@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from metl_gui.core.version_tasks import VersionTask
@@ -13,7 +13,7 @@ from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label, plain_tip
 
-_SHOWN = 3
+_SHOWN = 2
 _PATHS_IN_TIP = 12
 
 
@@ -63,7 +63,7 @@ class TaskStrip(QWidget):
         if more > 0:
             button = KeyButton(f"and {more:,} more versions that nobody knows", kind="link")
             button.clicked.connect(self._show_all)
-            self._column.addWidget(button)
+            self._column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self.setVisible(bool(self.tasks))
 
     def _show_all(self) -> None:
@@ -80,7 +80,7 @@ class TaskStrip(QWidget):
         card.setToolTip(plain_tip(f"Seen: {task.seen}\nIt has {', '.join(paths[:_PATHS_IN_TIP])}{more}"))
         words = plain_label(facts, "small")
         words.setWordWrap(True)
-        add = KeyButton("Add this version", kind="primary")
+        add = KeyButton("Add this version")
         add.setAccessibleDescription(f"{task.schema}: {facts}")
         dismiss = KeyButton("Dismiss")
         dismiss.setAccessibleDescription(f"{task.schema}: its records stay set aside")

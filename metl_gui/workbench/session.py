@@ -386,7 +386,9 @@ class Workbench:
             for _ in range(_TRIES - 1):
                 try:
                     return self._attempt(work_out, commit)
-                except ProjectChangedError:
+                except (ProjectChangedError, EditError) as error:
+                    if isinstance(error, EditError) and not self.has_moved_on():
+                        raise
                     self._document = self._project.document()
             return self._attempt(work_out, commit)
 

@@ -18,6 +18,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_index import ReviewIndex
+from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import EditError, UserError
 from metl_gui.workbench.session import Door, Workbench
 
@@ -50,6 +51,7 @@ class OpenProject(QObject):
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
         looked: another state is looked at, or the newest again, or there is a newer one than before.
+        refusals_changed: renames were refused or allowed again; they are beside the states.
     """
 
     opened = Signal(object)
@@ -58,6 +60,7 @@ class OpenProject(QObject):
     commented = Signal()
     merged = Signal(object)
     looked = Signal()
+    refusals_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +69,7 @@ class OpenProject(QObject):
         self.looks_back: int | None = None
         self._review: ReviewIndex | None = None
         self._comments: Comments | None = None
+        self._refused: tuple[Document, RefusedRenames] | None = None
 
     def open(self, workbench: Workbench, review: tuple[ReviewItem, ...] | None = None) -> None:
         """Show another project; the one before is closed.
@@ -177,14 +181,33 @@ class OpenProject(QObject):
 
     def comments(self) -> Comments:
         """Return what people said of nodes, elements and blocks; worked out once for each document."""
-        if self._comments is None or self._comments.document is not self.value:
-            self._comments = Comments(self.value, self.workbench.comments() if self.workbench is not None else ())
-        return self._comments
+        known = self._comments
+        if known is not None and known.document is not self.value and self.looks_back is not None:
+            known = self._comments = Comments(self.value, known.all)  # the file is not asked for each state of a drag
+        if known is None or known.document is not self.value:
+            known = Comments(self.value, self.workbench.comments() if self.workbench is not None else ())
+            self._comments = known
+        return known
 
     def read_comments_again(self) -> None:
         """Tell everybody that comments were written or removed."""
         self._comments = None
         self.commented.emit()
+
+    def refused_renames(self) -> RefusedRenames:
+        """Return the renames that people refused; read once for each document, none while the file cannot be asked."""
+        if self._refused is None or self._refused[0] is not self.value:
+            try:
+                found = self.workbench.refused_proposals() if self.workbench is not None else NO_RENAMES_REFUSED
+            except UserError:
+                found = NO_RENAMES_REFUSED
+            self._refused = self.value, found
+        return self._refused[1]
+
+    def read_refused_again(self) -> None:
+        """Tell everybody that renames were refused or allowed again."""
+        self._refused = None
+        self.refusals_changed.emit()
 
     def _attempt(self, act: Callable[[Workbench], Transition]) -> bool:
         if self.workbench is None:

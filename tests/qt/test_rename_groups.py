@@ -86,3 +86,25 @@ def test_a_pair_that_is_refused_leaves_its_group(moved: Window) -> None:
     (card,) = moved.review.detail.groups.cards
     assert len(card.group.proposals) == 4
     assert first.facts.lost not in [proposal.lost for _, proposal in card.group.proposals]
+
+
+def offered(window: Window) -> set[str]:
+    """Names of the attributes that the block editor offers as new names."""
+    block = window.map.block
+    assert block.key is not None
+    version = window.project.value.extraction.version(block.key[0])
+    links = [link for link in block.lists._links if link.words.startswith("rename?")]
+    return {attribute.path for link in links if (attribute := version.attribute(link.element.p)) is not None}
+
+
+def test_the_block_editor_offers_no_refused_rename_until_it_is_allowed_again(moved: Window) -> None:
+    told: list[Callable[[], object] | None] = []
+    moved.review.tell = lambda _text, _action, back: told.append(back)
+    moved.review.cards[0].refuse_button.click()
+    moved.show_page(0)
+    assert offered(moved) == {f"invoice.{name}" for name in FIELDS[1:]}
+    moved.show_page(1)
+    assert told[-1] is not None
+    told[-1]()
+    moved.show_page(0)
+    assert offered(moved) == {f"invoice.{name}" for name in FIELDS}

@@ -84,6 +84,7 @@ class BlockPanel(Surface):
         project.opened.connect(self.refresh)
         project.changed.connect(self.refresh)
         project.commented.connect(self.read_again)
+        project.refusals_changed.connect(self.read_again)
         selection.changed.connect(self.refresh)
 
     # what is shown
@@ -229,7 +230,8 @@ class BlockPanel(Surface):
                 )
         version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
         asks = block is not None and 0 < len(block.open_losses) <= _MOST_LOSSES
-        for loss, proposal in (best_proposals(document, block) if block is not None and asks else {}).items():
+        refused = self._project.refused_renames()
+        for loss, proposal in (best_proposals(document, block, refused) if block is not None and asks else {}).items():
             source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
             if source is not None and end is not None:
                 element = Element(end.id, source.id)

@@ -70,6 +70,7 @@ class ReviewPage(QMainWindow):
         self.detail.answered.connect(self._answered)
         self.detail.groups.accepted.connect(self._group_accepted)
         self.detail.joined.connect(self._joined)
+        self.detail.joined_later.connect(self._joined_later)
         project.opened.connect(self._opened)
         project.changed.connect(self._refresh)
         selection.changed.connect(self._selected)
@@ -285,6 +286,7 @@ class ReviewPage(QMainWindow):
             asking.tell(error, self)
             return
         self.refresh()
+        self._project.read_refused_again()
         self.tell(
             f"{refused.candidate} is not proposed for {refused.lost} again.", "Undo", lambda: self._allow(refused)
         )
@@ -297,10 +299,15 @@ class ReviewPage(QMainWindow):
             except UserError as error:
                 asking.tell(error, self)
             self.refresh()
+            self._project.read_refused_again()
 
     def _joined(self, element: Element) -> None:
         if self.item is not None:
             self._project.do(SetElements(self.item.key, (element,), comment=self._take_comment()))
+
+    def _joined_later(self, wanted: tuple[BlockKey, Element]) -> None:
+        key, element = wanted
+        self._project.do(SetElements(key, (element,), comment=self._take_comment()))
 
     def _take_comment(self) -> str:
         words = self.comment.text().strip()

@@ -63,6 +63,7 @@ class Suggestions(QObject):
         self.ghosts: tuple[Ghost, ...] = ()
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
+        project.refusals_changed.connect(self._refused_elsewhere)
         selection.changed.connect(self._selected)
 
     # what is suggested
@@ -200,6 +201,11 @@ class Suggestions(QObject):
         self._forget()
         self._read_refused()
         self._look()
+
+    def _refused_elsewhere(self) -> None:
+        self._read_refused()
+        self._look()
+        self.changed.emit()
 
     def _changed(self, changed: Changed) -> None:
         if changed.before.cdm is not changed.after.cdm:

@@ -6,12 +6,22 @@ entity, so a chain runs over both. Source: dmm.md §4 (chains).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.nodes import Side
+
+
+class Restoring(NamedTuple):
+    """An open loss, and the lineages of the two ends that are to take its place."""
+
+    loss: Loss
+    p_lineage: int
+    q_lineage: int
 
 
 def keys_from(reader: Draft | Document, key: BlockKey) -> list[BlockKey]:
@@ -28,28 +38,30 @@ def blocks_from(draft: Draft, key: BlockKey) -> list[Block]:
     return [block for block in found if block is not None]
 
 
-def later_in_chain(draft: Draft, key: BlockKey, loss: Loss) -> list[Block]:
-    """List the later blocks in which the same loss is open, oldest first."""
-    found = (block for block in blocks_from(draft, key) if block.key != key)
-    return [block for block in found if same_loss(block, loss) is not None]
-
-
 def same_loss(block: Block, loss: Loss) -> Loss | None:
     """Find the open loss of a block that belongs to the same chain."""
     return next((x for x in block.open_losses if x.chain == loss.chain), None)
 
 
-def restored(draft: Draft, block: Block, loss: Loss, p_lineage: int, q_lineage: int, answer: str) -> Block | None:
-    """Answer a loss by an element between two attributes of this block's own versions, named by their lineages.
+def restored(draft: Draft, block: Block, wanted: Iterable[Restoring], answer: str) -> Block:
+    """Answer losses by elements between attributes of this block's own versions, named by their lineages.
 
     Returns:
-        The block with the element set and the loss answered, or ``None`` when this version has no such attribute or
-        one of the two ends is taken.
+        The block with those elements set whose ends this version has and nothing else uses, and their losses answered.
     """
-    source = draft.tree(Side.EXTRACTION).version(block.version).of_lineage(p_lineage)
-    target = draft.tree(Side.CDM).version(block.entity_version).of_lineage(q_lineage)
-    if source is None or target is None or any(e.q == target.id or e.p == source.id for e in block.elements):
-        return None
-    losses = tuple(replace(x, answer=answer) if x == loss else x for x in block.losses)
-    elements = tuple(sorted((*block.elements, Element(target.id, source.id))))
-    return replace(block, elements=elements, losses=losses).settled()
+    sources = {a.lineage: a.id for a in draft.tree(Side.EXTRACTION).version(block.version).attributes}
+    targets = {a.lineage: a.id for a in draft.tree(Side.CDM).version(block.entity_version).attributes}
+    taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
+    elements, answered = list(block.elements), set()
+    for loss, p_lineage, q_lineage in wanted:
+        p, q = sources.get(p_lineage), targets.get(q_lineage)
+        if p is None or q is None or p in taken_p or q in taken_q:
+            continue
+        elements.append(Element(q, p))
+        taken_p.add(p)
+        taken_q.add(q)
+        answered.add(loss)
+    if not answered:
+        return block
+    losses = tuple(replace(x, answer=answer) if x in answered else x for x in block.losses)
+    return replace(block, elements=tuple(sorted(elements)), losses=losses).settled()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from metl_gui.core.blocks import Block, Element, Loss, Status
-from metl_gui.core.chains import restored
+from metl_gui.core.chains import Restoring, restored, same_loss
 from metl_gui.core.draft import Draft
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.update import schema_order
@@ -72,15 +72,19 @@ def restore_everywhere(draft: Draft, side: Side, schema_id: int, lineage: int, j
         if joined != lineage and version.of_lineage(lineage) is not None:
             continue
         for block in _blocks_of(draft, side, version):
-            current = block
-            for loss in block.open_losses:
-                q_lineage, p_lineage = loss.lineages
-                if (p_lineage if side is Side.EXTRACTION else q_lineage) != lineage:
-                    continue
-                ends = (joined, q_lineage) if side is Side.EXTRACTION else (p_lineage, joined)
-                current = restored(draft, current, loss, *ends, "renamed") or current
-            if current is not block:
-                draft.put_block(current)
+            again = restored(draft, block, replaced_ends(side, block.open_losses, lineage, joined), "renamed")
+            if again is not block:
+                draft.put_block(again)
+
+
+def replaced_ends(side: Side, losses: Iterable[Loss], lineage: int, joined: int) -> Iterator[Restoring]:
+    """Yield the losses of one lineage, with another one in its place."""
+    for loss in losses:
+        q_lineage, p_lineage = loss.lineages
+        if side is Side.EXTRACTION and p_lineage == lineage:
+            yield Restoring(loss, joined, q_lineage)
+        elif side is Side.CDM and q_lineage == lineage:
+            yield Restoring(loss, p_lineage, joined)
 
 
 def split(draft: Draft, side: Side, first: Version, attribute: Attribute, old_version: Version) -> int:
@@ -134,19 +138,17 @@ def _blocks_of(draft: Draft, side: Side, version: Version) -> tuple[Block, ...]:
 def _continue_losses(draft: Draft, side: Side, block: Block, ended: int, lineage: int) -> None:
     """Let the lost elements of a lineage that was joined to another one be recognised by the other, each once."""
     kept: list[Loss] = []
+    known: set[tuple[int, int, int]] = set()
     for loss in block.losses:
         if side is Side.EXTRACTION:
             found = replace(loss, p_lineage=lineage) if loss.p_lineage == ended else loss
         else:
             found = replace(loss, q_lineage=lineage) if loss.q_lineage == ended else loss
-        if not (found.is_open and _has(kept, found)):
+        if not (found.is_open and found.chain in known):
             kept.append(found)
+        known.update({found.chain} if found.is_open else ())
     if tuple(kept) != block.losses:
         draft.put_block(replace(block, losses=tuple(kept)))
-
-
-def _has(losses: Iterable[Loss], loss: Loss) -> bool:
-    return any(x.is_open and x.lineages == loss.lineages and x.since == loss.since for x in losses)
 
 
 def _part_columns(draft: Draft, cut: _Cut, above: list[Version]) -> None:
@@ -223,7 +225,7 @@ def _crosses(draft: Draft, block: Block, cut: _Cut) -> bool:
 
 
 def _with_loss(block: Block, loss: Loss) -> Block:
-    losses = block.losses if _has(block.losses, loss) else (*block.losses, loss)
+    losses = block.losses if same_loss(block, loss) else (*block.losses, loss)
     return replace(block, losses=losses).settled()
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
-from metl_gui.core.chains import same_loss
 from metl_gui.core.compatibility import is_widening
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side, Version
@@ -195,13 +194,14 @@ def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, .
 
 
 def _free_again(document: Document, block: Block, losses: list[Loss]) -> Iterator[ThereAgain]:
-    version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
-    taken = {e.p for e in block.elements}, {e.q for e in block.elements}
-    for loss in losses:
-        source, target = version.of_lineage(loss.p_lineage), entity_version.of_lineage(loss.q_lineage)
-        here = same_loss(block, loss)
-        if source and target and here and source.id not in taken[0] and target.id not in taken[1]:
-            yield ThereAgain(block.key, here, source.path, target.path)
+    taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
+    columns, rows = document.extraction.version(block.version), document.cdm.version(block.entity_version)
+    sources = {a.lineage: a.path for a in columns.attributes if a.id not in taken_p}
+    targets = {a.lineage: a.path for a in rows.attributes if a.id not in taken_q}
+    chains = {loss.chain for loss in losses}
+    for here in block.open_losses:
+        if here.chain in chains and here.p_lineage in sources and here.q_lineage in targets:
+            yield ThereAgain(block.key, here, sources[here.p_lineage], targets[here.q_lineage])
 
 
 def _place(document: Document, key: BlockKey) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Status, conflicts
-from metl_gui.core.chains import later_in_chain, restored
+from metl_gui.core.chains import Restoring, blocks_from, restored
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.nodes import Side, Version
@@ -77,15 +77,14 @@ class SetElements:
         return {rows[e.q]: columns[e.p] for e in self.ones}
 
     def _settle_later(self, draft: Draft, before: Block, mapped: dict[int, int]) -> None:
-        is_unconfirmed = self.status is Status.UNCONFIRMED
-        for loss in before.open_losses:
-            if loss.q_lineage not in mapped:
-                continue
-            for later in later_in_chain(draft, self.key, loss):
-                found = replace(later, unconfirmed=later.unconfirmed or is_unconfirmed)
-                block = restored(draft, found, loss, mapped[loss.q_lineage], loss.q_lineage, "mapped")
-                if block is not None:
-                    draft.put_block(block)
+        chains = {loss.chain for loss in before.open_losses if loss.q_lineage in mapped}
+        for later in blocks_from(draft, self.key) if chains else ():
+            found = [x for x in later.open_losses if x.chain in chains]
+            wanted = [Restoring(x, mapped[x.q_lineage], x.q_lineage) for x in found]
+            is_unconfirmed = later.unconfirmed or self.status is Status.UNCONFIRMED
+            block = restored(draft, replace(later, unconfirmed=is_unconfirmed), wanted, "mapped")
+            if block.losses != later.losses:
+                draft.put_block(block)
 
 
 def block_name(document: Document, key: BlockKey) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
@@ -9,7 +10,7 @@ from metl_gui.core.chains import blocks_from, restored, same_loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.edits.elements import block_name
-from metl_gui.core.lineages import join
+from metl_gui.core.lineages import join, replaced_ends
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import find_item
 from metl_gui.errors import EditError, near_names
@@ -71,7 +72,7 @@ class AcceptLosses:
             EditError: the block has no such open loss.
         """
         block = _block(draft, self.key)
-        losses = [find_loss(draft, block, path) for path in self.lost]
+        losses = find_losses(draft, block, self.lost)
         draft.put_block(_stamped(draft, block, self.comment))
         chains = {loss.chain for loss in losses}
         for found in blocks_from(draft, self.key):
@@ -108,7 +109,7 @@ class RenameLost:
             EditError: no such loss, no such attribute, or the element cannot be set in this block.
         """
         block = _block(draft, self.key)
-        loss = find_loss(draft, block, self.lost)
+        (loss,) = find_losses(draft, block, (self.lost,))
         side = _lost_side(draft, block, loss)
         version = draft.tree(side).version(self.key[0] if side is Side.EXTRACTION else self.key[1])
         candidate = version.at_path(self.new_path)
@@ -172,21 +173,27 @@ class Postpone:
         draft.put_block(replace(block, postponed=True, comment=self.comment or block.comment))
 
 
-def find_loss(draft: Draft, block: Block, path: str) -> Loss:
-    """Find an open loss by the path of the end that went, else by the path of its other end.
+def find_losses(draft: Draft, block: Block, paths: Iterable[str]) -> list[Loss]:
+    """Find open losses, each by the path of the end that went, else by the path of its other end.
 
     Raises:
-        EditError: there is none.
+        EditError: there is none of a path.
     """
-    ends = [(x, x.from_path, x.to_path) for x in block.open_losses]
-    gone = [(x, a if _lost_side(draft, block, x) is Side.EXTRACTION else b) for x, a, b in ends]
-    either = [*gone, *((x, name) for x, a, b in ends for name in (a, b))]
-    loss = next((x for x, name in either if name == path), None)
-    if loss is None:
-        known = sorted({name for _, name in gone})
-        has = f"It has lost {', '.join(known[:5])}." if known else "It has lost nothing that waits."
-        raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, known) or has)
-    return loss
+    rows = {attribute.lineage for attribute in draft.tree(Side.CDM).version(block.entity_version).attributes}
+    gone: dict[str, Loss] = {}
+    either: dict[str, Loss] = {}
+    for loss in block.open_losses:
+        gone.setdefault(loss.from_path if loss.q_lineage in rows else loss.to_path, loss)
+        for path in (loss.from_path, loss.to_path):
+            either.setdefault(path, loss)
+    found: list[Loss] = []
+    for path in paths:
+        known = gone.get(path) or either.get(path)
+        if known is None:
+            has = f"It has lost {', '.join(sorted(gone)[:5])}." if gone else "It has lost nothing that waits."
+            raise EditError(f"No lost element of this block is called {path}.", hint=near_names(path, gone) or has)
+        found.append(known)
+    return found
 
 
 def _block(draft: Draft, key: BlockKey) -> Block:
@@ -222,18 +229,12 @@ def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -
 
     That a rename was seen in a later version says as much of the earlier ones.
     """
+    lineage = loss.p_lineage if side is Side.EXTRACTION else loss.q_lineage
     for block in _affected(draft, side, origin):
-        for lost in block.open_losses:
-            is_same = (
-                (lost.p_lineage == loss.p_lineage) if side is Side.EXTRACTION else lost.q_lineage == loss.q_lineage
-            )
-            if not is_same or (side is Side.EXTRACTION and lost.since != loss.since):
-                continue
-            current = _block(draft, block.key)
-            p_lineage, q_lineage = (joined, lost.q_lineage) if side is Side.EXTRACTION else (lost.p_lineage, joined)
-            again = restored(draft, current, lost, p_lineage, q_lineage, "renamed")
-            if again is not None:
-                draft.put_block(again)
+        same = (x for x in block.open_losses if side is Side.CDM or x.since == loss.since)
+        again = restored(draft, block, replaced_ends(side, same, lineage, joined), "renamed")
+        if again is not block:
+            draft.put_block(again)
 
 
 def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from metl_gui.core.blocks import Block, Loss
+from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.paths import join
@@ -33,6 +34,7 @@ _MOST_SURE = 0.99
 _MOST = 12
 """So many candidates of one lost attribute are worth reading."""
 
+_MOST_KEPT = 64
 _MOST_BACK = 12
 """So many versions are looked back for what came beside a lost attribute."""
 
@@ -108,9 +110,37 @@ def candidates(
     block: Block,
     refused: Refused = NO_RENAMES_REFUSED,
     values: Values | None = None,
-) -> dict[Loss, list[Proposal]]:
-    """Rank the candidates of each open loss, the best first. Arguments as of ``proposals``."""
-    found: dict[Loss, list[Proposal]] = {}
+) -> Mapping[Loss, Sequence[Proposal]]:
+    """Rank the candidates of each open loss, the best first. Arguments as of ``proposals``.
+
+    What was asked of a document last is kept with it: lists, lines and cards ask one after the other.
+    """
+    if values is not None or not block.losses:
+        return _candidates(document, block, refused, values)
+    kept = _KEPT.setdefault(document, {})
+    known = kept.get(block.key)
+    if known is None or known.block != block or known.refused is not refused:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        known = kept[block.key] = _Kept(block, refused, _candidates(document, block, refused, None))
+    return known.found
+
+
+class _Kept(NamedTuple):
+    """What was found for a block, and what was asked."""
+
+    block: Block
+    refused: Refused
+    found: Mapping[Loss, Sequence[Proposal]]
+
+
+_KEPT: WeakKeyDictionary[Document, dict[BlockKey, _Kept]] = WeakKeyDictionary()
+
+
+def _candidates(
+    document: Document, block: Block, refused: Refused, values: Values | None
+) -> dict[Loss, Sequence[Proposal]]:
+    found: dict[Loss, Sequence[Proposal]] = {}
     together: dict[tuple[Side, int], list[tuple[Loss, _Lost]]] = defaultdict(list)
     for loss in block.open_losses:
         lost = _look_back(document, block, loss)
@@ -149,7 +179,7 @@ def _of_group(
     group: list[tuple[Loss, _Lost]],
     refused: Refused,
     values: Values | None,
-) -> dict[Loss, list[Proposal]]:
+) -> dict[Loss, Sequence[Proposal]]:
     """Rank the new attributes for lost ones that the same version had."""
     first = group[0][1]
     side, earlier, version = first.side, first.earlier, first.version
@@ -169,7 +199,7 @@ def _of_group(
     beside = np.array([a.lineage in known for a in new], np.bool_)
     scores = np.round(np.where(beside[None, :], weighed.scores * _BESIDE, weighed.scores).astype(np.float64), 2)
     is_likely = scores >= np.where(beside, _LEAST_BESIDE, _LEAST_SCORE)[None, :]
-    found: dict[Loss, list[Proposal]] = {}
+    found: dict[Loss, Sequence[Proposal]] = {}
     for row, (loss, lost) in enumerate(group):
         ranked: list[tuple[float, str, int]] = []
         for column in np.flatnonzero(is_likely[row]).tolist():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Block
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.document import Document
 from metl_gui.core.edits.review import RenameLost
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
@@ -242,3 +245,23 @@ def test_a_refused_pair_stays_away_in_later_versions_and_after_a_repeated_import
     world.schema("s", "2", "id", "customer_ref")
     assert world.version(Side.EXTRACTION, "s", "2").attributes[1].lineage != new.lineage
     assert said(world, world.block("s@2:be@1"), refused=refused) == {}
+
+
+def test_another_refusal_or_another_state_is_answered_anew() -> None:
+    world, block = lost_in("id", "customer_id", after=("id", "customer_ref"))
+    schema_id = world.version(Side.EXTRACTION, "s", "2").schema_id
+    refused = RefusedRenames([RefusedRename(Side.EXTRACTION, schema_id, "customer_id", "customer_ref")])
+    for _ in range(2):
+        assert said(world, block) == {"customer_id": "customer_ref"}
+        assert said(world, block, refused=refused) == {}
+    world.map("s@2:be@1", t1="customer_ref")
+    assert said(world, world.block("s@2:be@1")) == {}
+
+
+def test_what_was_proposed_is_forgotten_with_its_document() -> None:
+    world, block = lost_in("id", "customer_id", after=("id", "customer_ref"))
+    assert said(world, block)
+    document = weakref.ref(world.document)
+    world.document, world.log = Document(), []
+    gc.collect()
+    assert document() is None

@@ -5,7 +5,6 @@ Cost: the names of all three sides are matched once; then what theirs changed si
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +17,7 @@ from metl_gui.core.matching import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
 from metl_gui.core.merge.merged_lineages import merge_lineages
 from metl_gui.core.merge.merged_nodes import MergedNodes
-from metl_gui.core.merge.merged_trees import Touched, merge_trees
+from metl_gui.core.merge.merged_trees import Mapped, Touched, merge_trees
 from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
 from metl_gui.core.nodes import Side
 
@@ -79,17 +78,20 @@ def _changes(base: Document, other: Document) -> ChangedParts:
 
 def _touched(
     base: Document, other: Document, pairs: Iterable[tuple[BlockKey | None, BlockKey | None]]
-) -> dict[Side, dict[int, list[str]]]:
-    """Tell what a side maps more with each version of the base; who removes the version takes that away."""
+) -> dict[Side, Mapped]:
+    """Tell what a side maps more than the base."""
     matching = by_names(base, other)
-    found: dict[Side, dict[int, list[str]]] = {side: defaultdict(list) for side in Side}
+    found = {side: Mapped() for side in Side}
     for told in block_differences(base, other, matching, pairs):
         words = [f"{source} → {target}" for source, target in (told.gained if told.previous else told.added)]
-        for at, side in enumerate(Side) if words else ():
-            after = matching.version(side, told.after[at]) if told.after else None
-            before = told.before[at] if told.before else None
-            for id_ in {id_ for id_ in (after, before) if id_ is not None}:
-                found[side][id_] += words
+        for at, side in enumerate(Side) if words and told.after is not None else ():
+            here = told.after[at] if told.after is not None else 0
+            known = matching.version(side, here)
+            for id_ in {id_ for id_ in (known, told.before[at] if told.before else None) if id_ is not None}:
+                found[side].versions[id_] += words
+            schema = matching.schema(side, other.tree(side).schema_of(here))
+            if known is None and schema is not None:
+                found[side].schemas[schema] += words
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
@@ -16,12 +17,25 @@ from metl_gui.core.names import label_order
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 
 
+@dataclass(slots=True)
+class Mapped:
+    """What a side maps more than the base, in words.
+
+    Args:
+        versions: with each version of the base.
+        schemas: with further versions, by schema or entity of the base.
+    """
+
+    versions: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    schemas: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a side maps more with a version of the base, in words; by tree and version."""
+    """What either side maps more, for each tree: who removes a version takes that away."""
 
-    ours: dict[Side, dict[int, list[str]]]
-    theirs: dict[Side, dict[int, list[str]]]
+    ours: dict[Side, Mapped]
+    theirs: dict[Side, Mapped]
 
 
 def merge_trees(draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> MergedNodes:
@@ -69,6 +83,7 @@ class _TreeMerger:
         self._touched = touched
         self._side = nodes.side
         self._names: list[tuple[int, list[str]]] = []
+        self._added: list[int] = []
 
     def schema(self, trio: Trio[Schema | None]) -> None:
         base, ours, theirs = trio
@@ -106,7 +121,8 @@ class _TreeMerger:
         known = match_versions(facts_of(self._nodes.places.base.tree, base.id), facts_of(tree, theirs.id), False)
         new = [tree.version(id_).label for id_ in theirs.version_ids if id_ not in known]
         mapped = self._touched.theirs[self._side]
-        changed = [words for id_ in base.version_ids for words in mapped.get(id_, ())]
+        changed = [words for id_ in base.version_ids for words in mapped.versions.get(id_, ())]
+        changed += mapped.schemas.get(base.id, [])
         if new or changed:
             did = [f"added version {', '.join(new)}"] if new else []
             did += [_mapped_words(changed)] if changed else []
@@ -115,6 +131,7 @@ class _TreeMerger:
 
     def _put_new(self, result: int, theirs: Schema) -> None:
         self._nodes.touched.add(result)
+        self._added.append(result)
         self._names.append((result, list(theirs.aliases)))
         self._draft.put_schema(self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=()))
 
@@ -135,20 +152,38 @@ class _TreeMerger:
 
     def give_names(self) -> None:
         """Let schemas answer to the further names that theirs gave them, once all that goes has gone."""
-        tree = self._draft.tree(self._side)
         for result, names in self._names:
-            schema = tree.find_schema(result)
-            if schema is None or not names:
+            schema = self._draft.tree(self._side).find_schema(result)
+            if schema is not None and names:
+                self._give_names(schema, names)
+        if self._added:
+            self._part_names()
+
+    def _give_names(self, schema: Schema, names: list[str]) -> None:
+        tree = self._draft.tree(self._side)
+        free = [each for each in names if tree.named(each) is None]
+        for each in names:
+            holder = tree.named(each)
+            if holder is not None and holder.id != schema.id:
+                reason = f"Theirs lets {schema.name} answer to {each}, which is {holder.name} in ours; it stays so."
+                self._tell(schema.id, None, ConflictKind.NAME, schema.name, reason)
+        if free:
+            self._nodes.touched.add(schema.id)
+            self._draft.put_schema(self._side, schema.id, replace(schema, aliases=(*schema.aliases, *free)))
+
+    def _part_names(self) -> None:
+        """Take further names away from schemas where theirs added one of that very name."""
+        tree = self._draft.tree(self._side)
+        added = {schema.name: schema.id for id_ in self._added if (schema := tree.find_schema(id_)) is not None}
+        for id_ in self._nodes.places.ours.schemas.values():
+            schema = tree.find_schema(id_)
+            taken = [each for each in schema.aliases if added.get(each, id_) != id_] if schema else []
+            if schema is None or not taken:
                 continue
-            free = [each for each in names if tree.named(each) is None]
-            for each in names:
-                holder = tree.named(each)
-                if holder is not None and holder.id != result:
-                    reason = f"Theirs lets {schema.name} answer to {each}, which is {holder.name} in ours; it stays so."
-                    self._tell(result, None, ConflictKind.NAME, schema.name, reason)
-            if free:
-                self._nodes.touched.add(result)
-                self._draft.put_schema(self._side, result, replace(schema, aliases=(*schema.aliases, *free)))
+            aliases = tuple(each for each in schema.aliases if each not in taken)
+            self._draft.put_schema(self._side, id_, replace(schema, aliases=aliases))
+            reason = f"Ours lets {schema.name} answer to {', '.join(taken)}, which theirs added; it is that one now."
+            self._tell(id_, None, ConflictKind.NAME, schema.name, reason)
 
     def _settings(self, trio: Trio[Schema]) -> dict[str, str]:
         base, ours, theirs = (dict(schema.settings) for schema in trio)
@@ -207,7 +242,7 @@ class _TreeMerger:
         """List what theirs removed and ours did not change; what ours changed stays, with a word."""
         base, ours, theirs = self._nodes.places
         gone: set[int] = set()
-        mapped = self._touched.ours[self._side]
+        mapped = self._touched.ours[self._side].versions
         for id_ in trio.base.version_ids if trio.base and trio.ours else ():
             here = base.versions.get(id_)
             if here is None or theirs.has(here):
@@ -236,7 +271,7 @@ class _TreeMerger:
             if id_ in theirs.versions:
                 orders.theirs.append(theirs.versions[id_])
             elif id_ in old:
-                words = self._touched.theirs[self._side].get(old[id_])
+                words = self._touched.theirs[self._side].versions.get(old[id_])
                 if words:
                     place = f"{schema.name}@{version.label}"
                     reason = f"Ours removed version {version.label}, theirs {_mapped_words(words)}; it stays removed."

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import takewhile
 
 from metl_gui.store.log import LoggedEdit
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench
 
-_READ_AT_ONCE = 1_000
+_READ_AT_ONCE, _FEW = 1_000, 20
 
 
 class Weight(StrEnum):
@@ -163,10 +164,22 @@ def find_state(workbench: Workbench, state: int) -> PastState | None:
     return _past(found, workbench.beside.runs_by_state(), workbench.beside.exported_states())
 
 
-def timeline(workbench: Workbench, watch: Watch = UNWATCHED) -> Timeline:
-    """Return all states that can be looked at; linear in their number."""
-    found = list(_walk(workbench, None, _READ_AT_ONCE, watch))[::-1]
-    return Timeline(tuple(each.state for each in found), tuple(each for each in found if each.weights))
+def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch = UNWATCHED) -> Timeline:
+    """Return all states that can be looked at; linear in their number, or in that of the new ones.
+
+    Args:
+        workbench: the open project.
+        known: what was read before, where nothing but newer states is looked for.
+        watch: cancel.
+    """
+    newest = known.states[-1] if known is not None and known.states else 0
+    at_once = _READ_AT_ONCE if not newest else _FEW
+    fresh = list(takewhile(lambda each: each.state > newest, _walk(workbench, None, at_once, watch)))[::-1]
+    before = known if known is not None and newest else Timeline()
+    return Timeline(
+        (*before.states, *(each.state for each in fresh)),
+        (*before.weighty, *(each for each in fresh if each.weights)),
+    )
 
 
 def _walk(workbench: Workbench, below: int | None, at_once: int, watch: Watch) -> Iterator[PastState]:

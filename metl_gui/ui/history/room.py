@@ -74,6 +74,7 @@ class HistoryRoom(QObject):
         self.looking.shown.connect(self._show_marks)
         self.looking.failed.connect(self._refuse)
         self.looking.shown.connect(window.show_facts)
+        window.spark.ended.connect(self._ran)
 
     # what is seen
 
@@ -248,6 +249,11 @@ class HistoryRoom(QObject):
 
     def _tell_why(self, facts: str) -> None:
         self.why_dock.say("Why", facts)
+
+    def _ran(self, _outcome: object) -> None:
+        """A run has begun to be a mark of its state."""
+        self.panel.read_soon()
+        self.strip.read_soon()
 
     def _refuse(self, error: MetlError) -> None:
         self._window.notify(str(error), is_good=False)

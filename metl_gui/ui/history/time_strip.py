@@ -39,7 +39,7 @@ class TimeStrip(QFrame):
         super().__init__(parent)
         self._project, self._looking, self._live = project, looking, live
         self._reading = NewestJob(jobs)
-        self._is_read = False
+        self._is_read = self._is_known = False
         self.setProperty("surface", "strip")
         self.setAccessibleName("Time slider")
         self.older, self.newer = KeyButton(_OLDER, kind="quiet"), KeyButton(_NEWER, kind="quiet")
@@ -62,7 +62,7 @@ class TimeStrip(QFrame):
         self.newer.clicked.connect(self._step_on)
         self.slider.wanted.connect(looking.look_at)
         looking.shown.connect(self._show)
-        live.changed.connect(self.read_soon)
+        live.changed.connect(self._live_moved)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         self.hide()
@@ -85,10 +85,11 @@ class TimeStrip(QFrame):
 
         def done(outcome: Outcome[Timeline]) -> None:
             if outcome.value is not None:
-                self._is_read = True
+                self._is_read = self._is_known = True
                 self._take(outcome.value)
 
-        self._reading.start("Reading the history", lambda watch: timeline(workbench, watch), done)
+        known = self.slider.line if self._is_known else None
+        self._reading.start("Reading the history", lambda watch: timeline(workbench, known, watch), done)
 
     def dress(self) -> None:
         """Follow the scale."""
@@ -107,6 +108,12 @@ class TimeStrip(QFrame):
 
     def _changed(self, _changed: object) -> None:
         if self._project.looks_back is None and self._newest_known != self._looking.newest:
+            self._is_read = False
+            if self.isVisible():
+                self._timer.start()
+
+    def _live_moved(self) -> None:
+        if self._live.number != self.slider.live:
             self.read_soon()
 
     @property
@@ -116,7 +123,7 @@ class TimeStrip(QFrame):
 
     def read_soon(self) -> None:
         """Read the states again when nothing has changed for a moment; at once when they are next seen."""
-        self._is_read = False
+        self._is_read = self._is_known = False
         if self.isVisible():
             self._timer.start()
 

@@ -42,12 +42,14 @@ class ItemDetail(QWidget):
     Signals:
         answered: a ``CardAnswer``.
         joined: the ``Element`` that a person drew or chose.
+        joined_later: a later block's key and the ``Element`` to be set there.
         assign_wanted: the button that says who is to decide was pressed.
         matrix_shown: the matrix is in front, or the lists again.
     """
 
     answered = Signal(object)
     joined = Signal(object)
+    joined_later = Signal(object)
     assign_wanted = Signal()
     matrix_shown = Signal(object)
 
@@ -75,6 +77,7 @@ class ItemDetail(QWidget):
         self._lay_out()
         self.after.joined.connect(self.joined)
         self.fresh.map_wanted.connect(self.joined)
+        self.fresh.again_wanted.connect(self.joined_later)
 
     def add_matrix(self, make: Callable[[], QWidget]) -> None:
         """Offer the block in the matrix too; the view is made when it is first looked at."""
@@ -241,8 +244,8 @@ class ItemDetail(QWidget):
         body.setSpacing(12)
         body.addLayout(head)
         body.addLayout(said)
-        body.addWidget(self.sides)
         body.addWidget(self.groups)
+        body.addWidget(self.sides)
         body.addLayout(self._cards)
         body.addWidget(self.fresh)
         body.addStretch(1)

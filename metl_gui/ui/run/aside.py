@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from metl_gui.engine.results import first_set_aside
+from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
@@ -20,7 +22,8 @@ from metl_gui.workbench.replaying import StillWaiting, what_waits
 _REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
 _KEPT_IN_PART = "too_large"
 _LOOKED_AT = 20
-_REASON, _STEP = 0, 3
+_WHERE, _STEP = 1, 3
+_ROOM_FOR_WHERE_PX = 430
 _NOTHING = "Nothing was set aside."
 _ALL_DONE = "All of it was replayed."
 _GONE = "Its records are not kept any more."
@@ -65,6 +68,7 @@ class AsidePanel(QFrame):
             )
         ):
             columns.setSectionResizeMode(column, mode)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.note = Elided("", "small")
         self.replay = KeyButton("Replay these")
         self.replay.set_height(24)
@@ -119,6 +123,11 @@ class AsidePanel(QFrame):
             TableCell(f"{count:,}", is_number=True),
             TableCell(step.words, is_number=True, is_link=True),
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out where records come from when there is no room for it; their texts say it too."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(_WHERE, self.width() < themes.px(_ROOM_FOR_WHERE_PX))
 
     @property
     def wanted(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class RunCommands:
         self._page.aside.replay_wanted.connect(self.replay)
         self._page.setup.mode.publish_wanted.connect(window.actions_table["publish"].trigger)
         self._page.found_versions.connect(self._tell_found)
+        self._page.noted.connect(self._tell_notes)
         self._page.shown.connect(window.actions_table.refresh)
         window.history.live.changed.connect(self._show_live)
         self._project.opened.connect(self._show_live)
@@ -122,6 +123,9 @@ class RunCommands:
         else:
             words, action = f"{records} show {len(found):,} versions that nobody has added.", "Review"
         self._window.notify(words, action, self._add_version, is_good=False)
+
+    def _tell_notes(self, notes: tuple[str, ...]) -> None:
+        self._window.notify(" ".join(notes), is_good=False)
 
     def _show_live(self, _what: object = None) -> None:
         self._page.setup.show_live(self._window.history.live.state)

@@ -20,6 +20,8 @@ from metl_gui.ui.run.indent import indented
 from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
 
 _SHOWN = 200
+_NO_RUN = "Run a mapping to see records beside the messages they become."
+_NO_MESSAGE = "No record of this run became a message, or they are not kept any more."
 _LONGEST = 20_000
 KeptRecord: TypeAlias = MappedRecord | SetAsideRecord
 
@@ -146,7 +148,9 @@ class MessagePanel(QFrame):
             self._reason = ""
         is_there = self._folder is not None and self._folder.is_dir()
         aside = self.only_aside.isChecked()
-        self.records = records_of(self._folder, self._errors, aside, self._reason) if is_there and self._folder else []
+        self.records = (
+            records_of(self._folder, self._errors, aside, self._reason) if self._folder and (is_there or aside) else []
+        )
         self._at = 0
         self._show()
 
@@ -163,7 +167,7 @@ class MessagePanel(QFrame):
             button.setEnabled(len(self.records) > 1)
         pair = self.pair
         if pair is None:
-            self.place.setText("Run a mapping to see records beside the messages they become.")
+            self.place.setText(_NO_RUN if self._folder is None else _NO_MESSAGE)
             self.before.clear()
             self.after.clear()
             self._after_title.setText("after mapping")

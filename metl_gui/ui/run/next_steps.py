@@ -26,8 +26,8 @@ class NextStep:
 
 
 _STEPS = {
-    "unknown_version": NextStep(ADD, "Add this version"),
-    "unknown_schema": NextStep(ADD, "Add this schema"),
+    "unknown_version": NextStep(ADD, "Add version"),
+    "unknown_schema": NextStep(ADD, "Add schema"),
     "block_needs_review": NextStep(REVIEW, "Review"),
 }
 _SHOW = NextStep(SHOW, "Show")

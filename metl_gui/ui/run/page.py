@@ -32,6 +32,7 @@ from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 _HISTORY = 50
+_HEADING_PX = 28
 
 
 class RunPage(QMainWindow):
@@ -40,10 +41,12 @@ class RunPage(QMainWindow):
     Signals:
         shown: another run is shown, or what is known of it changed.
         found_versions: ``VersionTask``s that a run which has just ended brought up.
+        noted: what a person should know of a run that has just ended, in sentences.
     """
 
     shown = Signal()
     found_versions = Signal(object)
+    noted = Signal(object)
 
     def __init__(self, project: OpenProject, spark: SparkRuns, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -189,6 +192,8 @@ class RunPage(QMainWindow):
         self._show_report(report, outcome.value.folder)
         if self._project.workbench is not None:
             self.setup.show_history(self._project.workbench.runs(_HISTORY))
+        if outcome.value.report.problems:
+            self.noted.emit(outcome.value.report.problems)
         if outcome.value.version_tasks:
             self.found_versions.emit(outcome.value.version_tasks)
 
@@ -235,6 +240,7 @@ def _card(words: str, panel: QWidget) -> QFrame:
     frame.setProperty("surface", "card")
     title = QLabel(words)
     title.setProperty("kind", "heading")
+    title.setMinimumHeight(_HEADING_PX)
     layout = QVBoxLayout(frame)
     layout.setContentsMargins(14, 10, 14, 8)
     layout.addWidget(title)

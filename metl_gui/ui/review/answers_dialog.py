@@ -25,7 +25,7 @@ class AnswersDialog(QDialog):
         can_edit: whether it may be done.
 
     Signals:
-        wanted: the path of the sheet whose answers are to be taken; connect it queued.
+        wanted: the path of the sheet whose answers are to be taken; by then this is hidden.
     """
 
     wanted = Signal(object)

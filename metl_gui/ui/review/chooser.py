@@ -26,7 +26,7 @@ class Chooser(QDialog):
         typed: words of the row that takes what was typed as it is, ``Assign to {}``; empty when nothing else will do.
 
     Signals:
-        chosen: the value of the chosen row, or the text that was typed; connect it queued, so that this has closed.
+        chosen: the value of the chosen row, or the text that was typed; by then this is hidden.
     """
 
     chosen = Signal(object)

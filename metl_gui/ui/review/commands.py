@@ -74,7 +74,7 @@ class ReviewCommands:
         choices.append(Choosable(TwoLines(_NOBODY, "take it away again"), ""))
         chooser = Chooser(title, choices, self._page, typed="Assign to {}")
         chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        chooser.chosen.connect(partial(self._assign, items), Qt.ConnectionType.QueuedConnection)
+        chooser.chosen.connect(partial(self._assign, items))
         chooser.open()
         return chooser
 
@@ -253,7 +253,7 @@ class ReviewCommands:
         """Show what an answer sheet would do."""
         dialog = AnswersDialog(taken, self._project.can_edit, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.wanted.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        dialog.wanted.connect(self._take)
         dialog.open()
         return dialog
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 
@@ -11,9 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from metl_gui.core.blocks import Element
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.review import ReviewItem, ThereAgain
 from metl_gui.ui.elided import Elided
-from metl_gui.ui.naming import block_words, number_of, version_words
+from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
@@ -28,9 +29,11 @@ class FreshRows(QWidget):
 
     Signals:
         map_wanted: the ``Element`` to be set.
+        again_wanted: a later block's key and the ``Element`` to be set there, since both its ends are there again.
     """
 
     map_wanted = Signal(object)
+    again_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,6 +62,8 @@ class FreshRows(QWidget):
         if len(unmapped) > _ROWS:
             rest = ", ".join(attribute.path for attribute in unmapped[_ROWS:])
             self._column.addWidget(Elided(f"and {len(unmapped) - _ROWS:,} more are new: {rest}", "dim"))
+        for again in item.there_again[:_ROWS]:
+            self._column.addWidget(self._again_row(again, can_edit))
         for words in _more_words(document, item):
             label = QLabel(words)
             label.setProperty("kind", "dim")
@@ -80,28 +85,46 @@ class FreshRows(QWidget):
         target = version_words(self._document, Side.CDM, item.key[1])
         chooser = Chooser(f"Where does {attribute.path} go in {target}?", choices, self)
         chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        chooser.chosen.connect(partial(self._chosen, attribute), Qt.ConnectionType.QueuedConnection)
+        chooser.chosen.connect(partial(self._chosen, attribute))
         chooser.open()
         return chooser
 
     def _row(self, attribute: Attribute, label: str, can_map: bool) -> QWidget:
-        row = QWidget()
-        layout = QHBoxLayout(row)
+        words = f"New in version {escape(label)}, not mapped: <b>{escape(attribute.path)}</b>"
+        return self._line(
+            words, attribute.type_text, f"Map {attribute.path}…", can_map, partial(self._pressed, attribute)
+        )
+
+    def _line(self, words: str, fact: str, spoken: str, is_enabled: bool, pressed: Callable[[bool], object]) -> QWidget:
+        """Make a line of rich text and a fact, with a button that says what it does in one word."""
+        line = QWidget()
+        layout = QHBoxLayout(line)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        name = QLabel(f"New in version {escape(label)}, not mapped: <b>{escape(attribute.path)}</b>")
+        name = QLabel(words)
         name.setTextFormat(Qt.TextFormat.RichText)
         name.setProperty("kind", "dim")
-        button = KeyButton("Map…")
-        button.setAccessibleName(f"Map {attribute.path}…")
-        button.setEnabled(can_map)
-        button.clicked.connect(partial(self._pressed, attribute))
+        button = KeyButton("Map…" if spoken.endswith("…") else "Map again")
+        button.setAccessibleName(spoken)
+        button.setEnabled(is_enabled)
+        button.clicked.connect(pressed)
         self.buttons.append(button)
         layout.addWidget(name)
-        layout.addWidget(Elided(attribute.type_text, "dim", is_snug=True))
+        layout.addWidget(Elided(fact, "dim", is_snug=True))
         layout.addWidget(button)
         layout.addStretch(1)
-        return row
+        return line
+
+    def _again_row(self, again: ThereAgain, can_edit: bool) -> QWidget:
+        where = version_words(self._document, Side.EXTRACTION, again.key[0])
+        words = f"<b>{escape(again.from_path)}</b> is there again in {escape(where)}, and so is {escape(again.to_path)}"
+        return self._line(words, "", f"Map {again.from_path} again", can_edit, partial(self._map_again, again))
+
+    def _map_again(self, again: ThereAgain, _checked: bool = False) -> None:
+        source = self._document.extraction.version(again.key[0]).at_path(again.from_path)
+        target = self._document.cdm.version(again.key[1]).at_path(again.to_path)
+        if source is not None and target is not None:
+            self.again_wanted.emit((again.key, Element(target.id, source.id)))
 
     def _pressed(self, attribute: Attribute, _checked: bool = False) -> None:
         self.choose_target(attribute)
@@ -128,9 +151,6 @@ def _more_words(document: Document, item: ReviewItem) -> list[str]:
         parts.append(f"<b>{escape(change.path)}</b> {types}{tail}")
     if item.new_targets:
         parts.append(f"New in the entity: <b>{escape(', '.join(item.new_targets))}</b>")
-    for again in item.there_again[:_ROWS]:
-        where = block_words(document, again.key)
-        parts.append(f"<b>{escape(again.from_path)}</b> is there again in {escape(where)}")
     if item.chain:
         named = ", ".join(version_words(document, Side.EXTRACTION, key[0]) for key in item.chain[:_BLOCKS])
         more = f" and {len(item.chain) - _BLOCKS:,} more" if len(item.chain) > _BLOCKS else ""

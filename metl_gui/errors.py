@@ -3,6 +3,7 @@
     MetlError
     ├── UserError            the user's world is at fault: a title, a text and a hint
     │   ├── EditError        an edit that the rules of the matrix refuse
+    │   │   └── LooksBackError       an earlier state is shown, in which nothing can be changed
     │   ├── SchemaError      a schema, sample or mapping source that cannot be read
     │   ├── ProjectError     a project file that cannot be opened or written
     │   │   ├── ProjectHeldError     somebody else edits it
@@ -47,6 +48,10 @@ class UserError(MetlError):
 
 class EditError(UserError):
     """An edit that the rules of the matrix refuse; nothing was changed."""
+
+
+class LooksBackError(EditError):
+    """An edit while an earlier state is shown; going back to the newest one mends that."""
 
 
 class SchemaError(UserError):

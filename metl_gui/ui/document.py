@@ -19,7 +19,7 @@ from metl_gui.core.draft import Edit, Transition
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_index import ReviewIndex
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
-from metl_gui.errors import EditError, UserError
+from metl_gui.errors import LooksBackError, UserError
 from metl_gui.workbench.session import Door, Workbench
 
 
@@ -234,9 +234,9 @@ class OpenProject(QObject):
             self.changed.emit(changed)
 
 
-def looks_back_error(state: int) -> EditError:
+def looks_back_error(state: int) -> LooksBackError:
     """Say why nothing can be changed while an earlier state is shown."""
-    return EditError(
+    return LooksBackError(
         f"You look at state {state:,}, in which nothing can be changed.", hint="Go back to now, then do it again."
     )
 

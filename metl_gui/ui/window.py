@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.errors import MetlError
+from metl_gui.errors import LooksBackError, MetlError
 from metl_gui.ui import asking, naming
 from metl_gui.ui import theme as themes
 from metl_gui.ui.action_set import Actions
@@ -366,7 +366,7 @@ class Window(QMainWindow):
 
     def _refused(self, error: MetlError) -> None:
         self.show_facts()
-        if self.project.looks_back is not None:
+        if isinstance(error, LooksBackError):
             self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
             return
         asking.tell(error, self)

@@ -22,6 +22,7 @@ from metl_gui.ui.jobs import Jobs, SynchronousJobs
 from metl_gui.ui.moments import ago
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
+from metl_gui.workbench.running import RunRequest
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Door, Workbench
 from metl_gui.workbench.timeline import StateFilter
@@ -555,3 +556,14 @@ def test_why_follows_the_selection_and_says_when_there_is_nothing(window: Window
 def test_moments_are_told_as_people_tell_them(seconds: int, words: str) -> None:
     noon = 1_792_670_400_000  # 22 October 2026 12:00 UTC: no change of the clocks near by
     assert ago(noon - seconds * 1000, noon) == words
+
+
+def test_a_test_run_maps_with_the_state_that_is_shown(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    clear_one(window)
+    asked: list[RunRequest] = []
+    monkeypatch.setattr(window.spark, "run", lambda _workbench, request: asked.append(request))
+    window.run_page.setup.source.setText("messages")
+    window.actions_table["run"].trigger()
+    window.history.looking.look_at(now(window) - 1)
+    window.actions_table["run"].trigger()
+    assert [request.state for request in asked] == [None, now(window) - 1]

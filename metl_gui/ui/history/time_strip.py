@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from metl_gui.ui import theme as themes
@@ -20,7 +20,7 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.workbench.timeline import Timeline, timeline
 
 _DELAY_MS = 300
-_WORDS_PX = 300
+_WORDS_PX, _WORDS_SHARE = 300, 0.28
 _OLDER, _NEWER = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
@@ -91,9 +91,14 @@ class TimeStrip(QFrame):
         known = self.slider.line if self._is_known else None
         self._reading.start("Reading the history", lambda watch: timeline(workbench, known, watch), done)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the slider most of the room."""
+        super().resizeEvent(event)
+        self.dress()
+
     def dress(self) -> None:
         """Follow the scale."""
-        self.words.setFixedWidth(themes.px(_WORDS_PX))
+        self.words.setFixedWidth(min(themes.px(_WORDS_PX), round(self.width() * _WORDS_SHARE)))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read what came while nobody looked."""

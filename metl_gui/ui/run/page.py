@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ class RunPage(QMainWindow):
         else:
             workbench = self._begin()
             if workbench is not None:
-                self._spark.run(workbench, request)
+                is_test = request.mode != PRODUCTION  # a test maps with what is on the screen, an earlier state too
+                self._spark.run(workbench, replace(request, state=self._project.looks_back) if is_test else request)
             return
         if self._project.workbench is not None and not self._spark.is_running:
             self._project.refused.emit(UserError(*missing))

@@ -114,15 +114,19 @@ class _Lineages:
 
     def mend_doubles(self) -> None:
         """Let no version have two attributes of one lineage: then ours stays as it was, and theirs' parts."""
-        if self._doubles():
-            for leaf in self.leaves:
-                leaf.lineage = leaf.of(_OURS) or leaf.lineage
-        doubles = self._doubles()
-        for leaf in doubles:
+        found = self._doubles()
+        if not found:
+            return
+        for leaf in self.leaves:
+            leaf.lineage = leaf.of(_OURS) or leaf.lineage
+        for leaf in self._doubles():
             if leaf.sides.ours is None:
                 leaf.lineage = self.draft.new_lineage(self.nodes.side)
-        if doubles:
-            self._tell(doubles[0], doubles[0], doubles[-1])
+        same = [leaf for leaf in found if leaf.at == found[0].at]
+        paths = " and ".join(leaf.attribute.path for leaf in same)
+        label = found[0].version.label
+        reason = f"A join of one side would make {paths} of version {label} one attribute; it stays as ours has it."
+        self._told(found[0], reason)
 
     def _doubles(self) -> list[_Leaf]:
         seen: dict[tuple[int, int], int] = defaultdict(int)
@@ -159,9 +163,11 @@ class _Lineages:
             self.draft.put_schema(self.nodes.side, self.result, replace(schema, succeeds=(*schema.succeeds, *new)))
 
     def _tell(self, leaf: _Leaf, ours: _Leaf, theirs: _Leaf) -> None:
-        name = self.draft.tree(self.nodes.side).schema(self.result).name
         words = [_words(leaf, other) for other in (ours, theirs)]
-        reason = f"In ours {words[0]}, in theirs {words[1]}; it stays as ours has it."
+        self._told(leaf, f"In ours {words[0]}, in theirs {words[1]}; it stays as ours has it.")
+
+    def _told(self, leaf: _Leaf, reason: str) -> None:
+        name = self.draft.tree(self.nodes.side).schema(self.result).name
         place = f"{name}@{leaf.version.label}, {leaf.attribute.path}"
         self.nodes.conflicts.append((self.result, leaf.version.id, Conflict(ConflictKind.LINEAGE, place, reason)))
 

@@ -72,7 +72,10 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
         "--confirm-all", metavar="VERDICT", help="accept all of a verdict: same, smaller, emptied, any"
     )
     decision.add_argument(
-        "--rename", nargs="+", metavar=("BLOCK", "LOST=NEW"), help="say that a lost attribute has a new name"
+        "--rename",
+        nargs="+",
+        metavar=("BLOCK", "LOST=NEW"),
+        help="say that a lost attribute or struct has a new name",
     )
     decision.add_argument(
         "--not-renamed", nargs="+", metavar=("BLOCK", "LOST=NEW"), help="refuse a proposed name; it is not made again"
@@ -238,6 +241,8 @@ def _entry_lines(item: ReviewEntry) -> Iterator[str]:
         yield f"  lost {lost.element.from_path} -> {lost.element.to_path}: {lost.reason}"
     for proposal in item.proposals:
         yield f"  perhaps {proposal.lost}={proposal.candidate} ({proposal.score:.2f}, {proposal.reason})"
+    for group in item.together:
+        yield f"  perhaps together: {group.reason}"
     for change in item.type_changes:
         weight = "compatible" if change.is_compatible else "not compatible"
         yield f"  {change.path} was {change.before}, is {change.after} ({weight})"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
+from metl_gui.core.loss_choices import lost_path, lost_side
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import EditError, near_names
@@ -43,6 +44,25 @@ def refuse_rename(workbench: Workbench, key: BlockKey, lost: str, candidate: str
     workbench.beside.refuse_renames([refused], workbench.stamp())
     workbench.refuse_suggestions(_suggestions(document, key, side, lineage, found))
     return refused
+
+
+def below(document: Document, key: BlockKey, lost: str, new: str) -> list[tuple[str, str]]:
+    """Take a renamed struct apart: its lost attributes of a block, each with its new path where there is one.
+
+    Returns:
+        The two paths alone where the lost one is no struct that lost attributes lie in.
+    """
+    block = document.matrix.block(*key) or Block(*key)
+    if any(lost in (loss.from_path, loss.to_path) for loss in block.open_losses):
+        return [(lost, new)]
+    versions = {Side.EXTRACTION: document.extraction.version(key[0]), Side.CDM: document.cdm.version(key[1])}
+    found: dict[str, str] = {}
+    for loss in block.open_losses:
+        path, version = lost_path(document, block, loss), versions[lost_side(document, block, loss)]
+        renamed = new + path[len(lost) :]
+        if path.startswith(f"{lost}.") and version.at_path(renamed) is not None:
+            found[path] = renamed
+    return list(found.items()) or [(lost, new)]
 
 
 def allow_rename(workbench: Workbench, refused: RefusedRename) -> None:

@@ -15,7 +15,8 @@ from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
-from metl_gui.core.proposals import Proposal, proposals
+from metl_gui.core.moves import RenameGroup, grouped
+from metl_gui.core.proposals import Proposal, best_proposals, proposals
 from metl_gui.core.review import ReviewItem, TypeChange, review_items
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import EditError, near_names
@@ -28,7 +29,7 @@ from metl_gui.workbench.addresses import (
     find_block,
     known_block_name,
 )
-from metl_gui.workbench.proposing import refuse_rename
+from metl_gui.workbench.proposing import below, refuse_rename
 from metl_gui.workbench.review_wanted import EVERYTHING, Wanted
 from metl_gui.workbench.session import Door, Workbench
 
@@ -69,6 +70,7 @@ class ReviewEntry:
         comment: free text.
         assigned_to: who is to decide, empty for nobody.
         since_ms: since when it stands as it does (milliseconds since 1970, 0 when nobody knows).
+        together: proposals that belong together, such as those of a moved struct.
     """
 
     block: BlockName
@@ -85,6 +87,7 @@ class ReviewEntry:
     comment: str
     assigned_to: str = ""
     since_ms: int = 0
+    together: tuple[RenameGroup, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return one item of ``metl review --list``."""
@@ -108,6 +111,13 @@ class ReviewEntry:
             "comment": self.comment,
             "assigned_to": self.assigned_to,
             "since_ms": self.since_ms,
+            "renamed_together": [
+                {
+                    "change": group.change.words,
+                    "renames": [{"lost": p.lost, "candidate": p.candidate} for _, p in group.proposals],
+                }
+                for group in self.together
+            ],
         }
 
 
@@ -179,6 +189,7 @@ def entry(
         block.comment,
         assigned,
         block.when_ms,
+        grouped({loss: p for loss, p in best_proposals(document, block, refused).items() if loss in item.losses}),
     )
 
 
@@ -230,11 +241,15 @@ def rename(
 ) -> Decision:
     """Say that lost attributes were renamed, each written ``LOST=NEW``; one undo step.
 
+    A struct stands for all lost attributes in it.
+
     Raises:
         EditError: the block, a lost attribute or a new one is not known, or nothing could be restored.
     """
-    key = find_block(workbench.document, block)
-    edits = [RenameLost(key, *_rename_parts(workbench.document, key, text), comment) for text in renames]
+    document = workbench.document
+    key = find_block(document, block)
+    pairs = [pair for text in renames for pair in below(document, key, *_rename_parts(document, key, text))]
+    edits = [RenameLost(key, *pair, comment) for pair in pairs]
     return _decide(workbench, edits, f"Rename {len(edits)} attributes in {block}", door)
 
 

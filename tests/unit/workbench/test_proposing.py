@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
@@ -9,11 +11,12 @@ from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench import linking, reviewing
 from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.proposing import allow_rename, refuse_rename
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.suggesting import Asked, suggest
 
-from .conftest import declare
+from .conftest import declare, write_table
 
 PAYMENT_2 = "fx.pay.orders@2:payment@1"
 
@@ -100,3 +103,36 @@ def test_what_was_told_apart_is_not_proposed_on_either_side(shrunk: Workbench) -
     assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
     (refused,) = shrunk.refused_proposals().all
     assert (refused.side, refused.lost, refused.candidate) == (Side.EXTRACTION, "customer_id", "customer_ref")
+
+
+def moved(workbench: Workbench, tmp_path: Path) -> Workbench:
+    """Add a schema whose second version calls ``billing`` ``invoice``, without one of its attributes."""
+    workbench.do(AddVersion(Side.CDM, declare("bill", "1", "billing.to", "town", "road", "fax")))
+    first = "billing.name", "billing.city", "billing.street", "billing.fax"
+    workbench.do(AddVersion(Side.EXTRACTION, declare("fx.bill", "1", *first)))
+    targets = ("billing.to", "town", "road", "fax")
+    rows = (f"fx.bill,1,{source},bill,1,{target}" for source, target in zip(first, targets, strict=True))
+    import_mapping(workbench, write_table(tmp_path, *rows, name="bill.csv"))
+    second = declare("fx.bill", "2", "invoice.name", "invoice.city", "invoice.street")
+    workbench.do(AddVersion(Side.EXTRACTION, second))
+    return workbench
+
+
+def test_what_was_renamed_together_is_listed_and_accepted_by_the_names_of_the_structs(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    opened = moved(workbench, tmp_path)
+    (item,) = reviewing.review_list(opened.document).as_json()["items"]
+    (group,) = item["renamed_together"]
+    assert group["change"] == "billing is invoice now"
+    assert {"lost": "billing.city", "candidate": "invoice.city"} in group["renames"]
+    state = opened.document.state
+    reviewing.rename(opened, "fx.bill@2:bill@1", ["billing=invoice"])
+    (item,) = reviewing.review_list(opened.document).as_json()["items"]
+    assert [lost["from"] for lost in item["lost"]] == ["billing.fax"]
+    assert opened.document.state == state + 1
+
+
+def test_a_struct_without_lost_attributes_is_refused_by_name(workbench: Workbench, tmp_path: Path) -> None:
+    with pytest.raises(EditError, match="No lost element of this block is called bill"):
+        reviewing.rename(moved(workbench, tmp_path), "fx.bill@2:bill@1", ["bill=invoice"])

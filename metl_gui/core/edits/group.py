@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft, Edit
+from metl_gui.core.edits.settings import SetSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +16,11 @@ class Several:
     name: str
     edits: tuple[Edit, ...]
 
-    def title(self, document: Document) -> str:  # noqa: ARG002 - a group is named by whoever makes it
-        """Return the name of the group."""
-        return self.name
+    def title(self, document: Document) -> str:
+        """Return the name of the group, and name every block that a policy removes in it."""
+        policies = (edit for edit in self.edits if isinstance(edit, SetSettings))
+        gone = ", ".join(name for edit in policies for name in edit.removed(document))
+        return f"{self.name}, removing {gone}" if gone else self.name
 
     def apply(self, draft: Draft) -> None:
         """Apply every edit; one that is refused refuses all."""

@@ -37,10 +37,15 @@ class SetSettings:
         """Say what is set."""
         schema = document.tree(self.side).schema(self.schema_id)
         title = f"Set {', '.join(f'{key} = {value}' for key, value in self.values)} for {schema.name}"
-        if self.side is Side.CDM and dict(self.values).get("policy", "parallel") != "parallel":
-            gone = [key for id_ in schema.version_ids[:-1] for key in document.matrix.row_keys(id_)]
-            title += f", removing {', '.join(block_name(document, key) for key in gone)}" if gone else ""
-        return title
+        gone = ", ".join(self.removed(document))
+        return f"{title}, removing {gone}" if gone else title
+
+    def removed(self, document: Document) -> tuple[str, ...]:
+        """Name every block that goes because only the newest version of its entity may have any."""
+        if self.side is Side.EXTRACTION or dict(self.values).get("policy", "parallel") == "parallel":
+            return ()
+        older = document.cdm.schema(self.schema_id).version_ids[:-1]
+        return tuple(block_name(document, key) for id_ in older for key in document.matrix.row_keys(id_))
 
     def apply(self, draft: Draft) -> None:
         """Set the values.

@@ -6,6 +6,7 @@ import pytest
 
 from metl_gui.core.blocks import Status, Verdict
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.nodes import Side
@@ -292,3 +293,13 @@ def test_going_back_to_an_older_entity_version_asks_about_no_new_attributes() ->
     world.do(SetSettings(Side.EXTRACTION, schema.id, (("ask", "new attributes too"),)))
     world.remove_entity("be", "3")
     assert asked(world) == []
+
+
+def test_switching_several_entities_at_once_names_every_block_that_goes_too() -> None:
+    world = mapped("a")
+    set_policy(world, "parallel")
+    world.entity("be", "2", "a", "b")
+    entity = world.document.cdm.named("be")
+    assert entity is not None
+    edit = Several("Set policy = default for 1 entity", (SetSettings(Side.CDM, entity.id, (("policy", ""),)),))
+    assert world.do(edit).title == "Set policy = default for 1 entity, removing s 1.0.0 → be 1"

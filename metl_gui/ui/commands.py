@@ -181,7 +181,9 @@ class Commands(QObject):
         if workbench is None:
             return
         if live_state(workbench) is None:
-            self._window.notify("Nothing is published yet, and exports take what is: Run > Publish.", is_good=False)
+            publish = self._window.actions_table["publish"]
+            text = "Nothing is published yet, and exports take what is."
+            self._window.notify(text, "Publish…", publish.trigger, is_good=False)
             return
         choices = "Matrix as JSON (*.json);;Compact set (*.dusb);;Mapping table (*.csv)"
         start = str(Path(self._folder()) / "matrix.json")

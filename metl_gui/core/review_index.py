@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from metl_gui.core.block_changes import changed_blocks
 from metl_gui.core.blocks import BlockKey
+from metl_gui.core.changed_parts import changed_parts
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change
+from metl_gui.core.matching import SameIds
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem, items_of_group, list_place, review_items
 
@@ -51,7 +54,11 @@ class ReviewIndex:
 
     def after(self, document: Document, change: Change) -> ReviewIndex:
         """Return what waits in the next document, whose change from this one is known."""
-        touched = self._touched(document, change)
+        sources, targets = (_schemas_of(change, side) for side in Side)
+        return self._again(document, self._touched(document, sources, targets, (b.key for b in change.blocks)))
+
+    def _again(self, document: Document, touched: set[Group]) -> ReviewIndex:
+        """Work those groups out again that were touched."""
         gone = {key for group in touched for key in self.groups.get(group, ())}
         items = [item for item in self.items if item.key not in gone]
         groups = dict(self.groups)
@@ -66,13 +73,28 @@ class ReviewIndex:
                 groups[group] = tuple(item.key for item in found)
         return ReviewIndex(document, tuple(items), groups)
 
-    def _touched(self, document: Document, change: Change) -> set[Group]:
-        sources, targets = (_schemas_of(change, side) for side in Side)
+    def followed(self, document: Document) -> ReviewIndex:
+        """Return what waits in another state of the same project, whatever lies between the two.
+
+        Cost: what was edited since the columns that both share were made; everything, where they share none.
+        """
+        if not all(self.document.tree(side).base is document.tree(side).base for side in Side):
+            return ReviewIndex.of(document)
+        blocks = changed_blocks(self.document.matrix, document.matrix)
+        if blocks is None:
+            return ReviewIndex.of(document)
+        parts = changed_parts(replace(self.document, matrix=document.matrix), document, SameIds(document))
+        sources, targets = ({id_ for pair in parts.schemas[side] for id_ in pair if id_} for side in Side)
+        return self._again(document, self._touched(document, sources, targets, blocks))
+
+    def _touched(
+        self, document: Document, sources: set[int], targets: set[int], blocks: Iterable[BlockKey]
+    ) -> set[Group]:
         touched = {group for group in self.groups if group[0] in sources or group[1] in targets}
-        for block in change.blocks:
+        for key in blocks:
             for each in (self.document, document):
-                if each.extraction.has_version(block.key[0]) and each.cdm.has_version(block.key[1]):
-                    touched.add(_group_of(each, block.key))
+                if each.extraction.has_version(key[0]) and each.cdm.has_version(key[1]):
+                    touched.add(_group_of(each, key))
         return touched
 
 

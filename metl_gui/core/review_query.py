@@ -161,8 +161,10 @@ def sorted_facts(facts: Iterable[ReviewFacts], order: Order, grouping: Grouping 
 
 def group_of(facts: ReviewFacts, grouping: Grouping) -> tuple[bool, str]:
     """Return the group of an item: whether it was postponed, and the name that it stands below."""
-    name = {Grouping.SCHEMA: facts.schema, Grouping.ENTITY: facts.entity, Grouping.NONE: ""}[grouping]
-    return facts.item.block.postponed, name
+    is_later = facts.item.block.postponed
+    if grouping is Grouping.NONE:
+        return is_later, ""
+    return is_later, facts.schema if grouping is Grouping.SCHEMA else facts.entity
 
 
 def _rank(order: Order) -> Callable[[ReviewFacts], tuple[bool, int, int]]:

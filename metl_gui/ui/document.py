@@ -88,7 +88,7 @@ class OpenProject(QObject):
         """Close the project, if one is open."""
         if self.workbench is not None:
             workbench, self.workbench = self.workbench, None
-            self.value, self.looks_back = Document(), None
+            self.value, self.looks_back, self._review = Document(), None, None
             self.opened.emit(None)
             workbench.close()
 
@@ -176,7 +176,8 @@ class OpenProject(QObject):
     def review_items(self) -> tuple[ReviewItem, ...]:
         """What waits for a decision, postponed items last; worked out once for each document."""
         if self._review is None or self._review.document is not self.value:
-            self._review = ReviewIndex.of(self.value)
+            known = self._review
+            self._review = known.followed(self.value) if known is not None else ReviewIndex.of(self.value)
         return tuple(sorted(self._review.items, key=_is_postponed))
 
     def comments(self) -> Comments:

@@ -79,15 +79,16 @@ class ReviewModel(QAbstractListModel):
     def show_entries(self, document: Document, entries: list[Entry]) -> None:
         """Show other rows: those that are gone go, the rest is looked at again."""
         self._document = document
-        wanted = {_name(entry) for entry in entries}
-        gone = [at for at, entry in enumerate(self.entries) if _name(entry) not in wanted]
+        shown, names = [_name(entry) for entry in self.entries], [_name(entry) for entry in entries]
+        wanted = set(names)
+        gone = [at for at, name in enumerate(shown) if name not in wanted]
         if len(gone) <= _FEW:
             for at in reversed(gone):
                 self.beginRemoveRows(QModelIndex(), at, at)
-                del self.entries[at]
+                del self.entries[at], shown[at]
                 self._number()
                 self.endRemoveRows()
-        if [_name(entry) for entry in self.entries] == [_name(entry) for entry in entries]:
+        if shown == names:
             self.entries = entries
             if entries:
                 self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))

@@ -23,6 +23,22 @@ def test_following_any_history_keeps_the_list_that_reading_it_anew_gives(taken: 
         assert {key for keys in index.groups.values() for key in keys} == {item.key for item in index.items}
 
 
+@settings(max_examples=60, deadline=None)
+@given(steps)
+def test_looking_at_any_other_state_gives_the_list_that_reading_it_anew_gives(taken: list[tuple[str, int]]) -> None:
+    world = start()
+    documents = [world.document]
+    for at, (kind, seed) in enumerate(taken):
+        step(world, kind, seed)
+        if at == len(taken) // 2:
+            world.document = world.document.merged()
+        documents.append(world.document)
+    index = ReviewIndex.of(documents[0])
+    for document in (*documents, *reversed(documents)):
+        index = index.followed(document)
+        assert index.items == review_items(document)
+
+
 def test_what_an_edit_did_not_touch_stays_the_same_object() -> None:
     world = start()
     world.map("s1@10:be1@10", a="a", b="b")

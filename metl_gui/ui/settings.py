@@ -109,6 +109,15 @@ class ViewSettings:
         self._store.setValue("last_open", str(path) if path is not None else "")
 
     @property
+    def shows_time(self) -> bool:
+        """Whether the slider over the states stands under the matrix."""
+        return str(self._store.value("time_slider", "")) == "shown"
+
+    @shows_time.setter
+    def shows_time(self, is_shown: bool) -> None:
+        self._store.setValue("time_slider", "shown" if is_shown else "")
+
+    @property
     def who(self) -> str:
         """The name that a person gave themselves, empty for that of the login."""
         found = self._store.value("who", "")

@@ -38,6 +38,8 @@ class PastState:
         is_published: whether production may use it.
         runs: how many runs used it.
         is_exported: whether it was exported.
+        states: how many states it stands for, more than 1 where the log was compacted.
+        is_cut: its undo group cannot be taken back any more, because the log was compacted.
     """
 
     state: int
@@ -50,6 +52,13 @@ class PastState:
     is_published: bool = False
     runs: int = 0
     is_exported: bool = False
+    states: int = 1
+    is_cut: bool = False
+
+    @property
+    def before(self) -> int:
+        """The number of the state before it that can be looked at."""
+        return self.state - self.states
 
     @property
     def weights(self) -> frozenset[Weight]:
@@ -164,6 +173,12 @@ def find_state(workbench: Workbench, state: int) -> PastState | None:
     return _past(found, workbench.beside.runs_by_state(), workbench.beside.exported_states())
 
 
+def together(workbench: Workbench, state: PastState) -> int:
+    """Count the states that were made by one gesture or command with a state, that one included."""
+    near = workbench.log(_READ_AT_ONCE, state.group + _READ_AT_ONCE)
+    return sum(each.group == state.group for each in near)
+
+
 def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch = UNWATCHED) -> Timeline:
     """Return all states that can be looked at; linear in their number, or in that of the new ones.
 
@@ -205,4 +220,6 @@ def _past(logged: LoggedEdit, runs: Mapping[int, tuple[str, ...]], exported: fro
         logged.is_published,
         len(runs.get(logged.state, ())),
         logged.state in exported,
+        logged.states,
+        logged.is_cut,
     )

@@ -505,6 +505,14 @@ def test_the_slider_grows_with_every_edit(window: Window, qtbot: QtBot) -> None:
     assert looks_back(window) is None
 
 
+def test_the_slider_is_there_again_in_the_next_window(make_window: Callable[[], Window], window: Window) -> None:
+    assert window.history.strip.isHidden()
+    window.actions_table["time_slider"].trigger()
+    assert not make_window().history.strip.isHidden()
+    window.actions_table["time_slider"].trigger()
+    assert make_window().history.strip.isHidden()
+
+
 def test_keys_step_through_the_states_while_the_slider_is_hidden(window: Window) -> None:
     clear_one(window)
     activate(window)

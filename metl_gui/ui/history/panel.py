@@ -187,8 +187,8 @@ class HistoryPanel(Surface):
             title = f"From state {oldest.state:,} to state {newest.state:,}"
             self.difference.ask(workbench, Asked(title, oldest.state, newest.state))
             return
-        title = f"What state {newest.state:,} changed"
-        self.difference.ask(workbench, Asked(title, newest.state - 1, newest.state, is_step=True))
+        which = f"states {newest.before + 1:,} to {newest.state:,}" if newest.states > 1 else f"state {newest.state:,}"
+        self.difference.ask(workbench, Asked(f"What {which} changed", newest.before, newest.state, is_step=True))
 
     def _ask_menu(self, at: QPoint) -> None:
         if self.chosen:

@@ -25,7 +25,7 @@ from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import number_of
 from metl_gui.workbench.publishing import Published, publish
 from metl_gui.workbench.session import Door
-from metl_gui.workbench.timeline import PastState, find_state
+from metl_gui.workbench.timeline import PastState, find_state, together
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -61,6 +61,7 @@ class HistoryRoom(QObject):
         self.why_dock.hide()
         self.why.told.connect(self._tell_why)
         page.add_below_matrix(self.strip)
+        self.strip.setVisible(window.settings.shows_time)
         self._is_seen = False
         self._is_laid_out = self._is_why_laid_out = False
         self.panel.told.connect(self._tell)
@@ -104,6 +105,7 @@ class HistoryRoom(QObject):
         if is_shown:
             self._window.show_page(0)
         self.strip.setVisible(is_shown)
+        self._window.settings.shows_time = is_shown
         if is_shown:
             self.strip.take_focus()
 
@@ -147,8 +149,10 @@ class HistoryRoom(QObject):
         past = find_state(workbench, meant) if workbench is not None and meant is not None else None
         if past is None or workbench is None:
             return
+        count = together(workbench, past)
+        others = f"It made {count:,} states together, which all go back. " if count > 1 else ""
         text = (
-            f"{past.who} did it {ago(past.when_ms)}. What was done elsewhere since stays. "
+            f"{past.who} did it {ago(past.when_ms)}. {others}What was done elsewhere since stays. "
             "It makes a new state, which can be undone too."
         )
         answers = [("undo", "Undo it"), ("cancel", "Cancel")]

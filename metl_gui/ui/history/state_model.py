@@ -161,6 +161,7 @@ def marks_of(state: PastState, live: int | None) -> list[tuple[str, str]]:
     found += [(state.name, "accent")] if state.name else []
     found += [("run" if state.runs == 1 else f"{state.runs:,} runs", "plain")] if state.runs else []
     found += [("exported", "plain")] if state.is_exported else []
+    found += [(number_of(state.states, "state"), "plain")] if state.states > 1 else []
     return found
 
 
@@ -169,6 +170,7 @@ def tip_of(state: PastState, live: int | None) -> str:
     lines = [f"State {state.state:,}", state.title]
     lines += [f"Named “{state.name}”"] if state.name else []
     lines += [f"{state.who}, {on(state.when_ms)} ({ago(state.when_ms)})"]
+    lines += [f"Stands for states {state.before + 1:,} to {state.state:,}"] if state.states > 1 else []
     lines += ["Made by a command"] if state.door == "command" else []
     lines += ["Live: production uses it"] if state.state == live else ["Published"] if state.is_published else []
     lines += [f"Used by {number_of(state.runs, 'run')}"] if state.runs else []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.store.compaction import Keeping
 from metl_gui.workbench.judging import judge
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Door, Workbench
-from metl_gui.workbench.timeline import StateFilter, Weight, find_state, states_page, timeline
+from metl_gui.workbench.timeline import StateFilter, Weight, find_state, states_page, timeline, together
 
 
 def flip(workbench: Workbench, times: int) -> None:
@@ -62,6 +63,29 @@ def test_the_timeline_knows_names_publications_runs_and_exports(mapped: Workbenc
         2: {Weight.RUN},
         3: {Weight.PUBLISHED, Weight.EXPORTED},
     }
+
+
+def test_what_one_command_made_together_is_counted(mapped: Workbench) -> None:
+    block = next(b for b in mapped.document.matrix.blocks() if b.elements)
+    group = mapped.new_group()
+    for element in block.elements[:3]:
+        mapped.do(SetElements(block.key, zeros=(element,)), group=group)
+    flip(mapped, 1)
+    page = states_page(mapped, StateFilter(), 4)
+    assert [together(mapped, state) for state in page.states] == [1, 1, 3, 3]
+
+
+def test_every_state_of_a_compacted_history_and_the_one_before_it_can_be_looked_at(mapped: Workbench) -> None:
+    mapped.name_state(2, "kept")
+    flip(mapped, 5)
+    mapped._project.compact(Keeping(edits=1, days=-1))
+    states = states_page(mapped, StateFilter(), 50).states
+    assert any(state.states > 1 for state in states)
+    assert 2 in {state.state for state in states}
+    for state in states:
+        assert mapped.at_state(state.state).state == state.state
+        assert mapped.at_state(state.before).state == state.before
+    assert timeline(mapped).states == tuple(state.state for state in reversed(states))
 
 
 def test_a_state_that_is_not_there_is_not_found(mapped: Workbench) -> None:

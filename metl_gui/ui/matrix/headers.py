@@ -36,6 +36,8 @@ _LEAST_LINE = 0.8
 """Share of a line's height below which names would run into each other."""
 _LEAST_GHOST = 0.7
 """The same between two ghosts, whose names are struck through and few."""
+_STRIKE = 0.07
+"""Share of a line's height from its middle to that of its small letters."""
 _CORNER = 4.0
 _LEAST_LETTERS = 5
 _MOST_KEPT = 20_000
@@ -136,7 +138,7 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
         for words, ghost in _ghost_names(strip, letters.plain, place.height() - 2):
             box = QRectF(ghost.left(), place.top(), ghost.width(), place.height() - 2)
             letters.write_upright(words, box, theme.review)
-            x = box.center().x()
+            x = box.center().x() + _STRIKE * letters.plain.height
             _strike(painter, QLineF(x, box.bottom(), x, box.bottom() - letters.plain.width(words)), theme)
     _paint_notches(painter, strip, top_px() - 1.0, theme, is_top=True)
 
@@ -189,7 +191,7 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
     for words, ghost in _ghost_names(strip, letters.plain, room):
         box = QRectF(left_px() - 10 - room, ghost.left(), room, ghost.width())
         letters.write(words, box, theme.review, Stand.RIGHT)
-        y = box.center().y()
+        y = box.center().y() + _STRIKE * letters.plain.height
         _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
     _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
 

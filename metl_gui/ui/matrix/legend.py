@@ -12,10 +12,10 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix import tinting
+from metl_gui.ui.matrix.hatching import Hatching
 from metl_gui.ui.matrix.hidden import notch_pen
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Sign
-from metl_gui.ui.matrix.paint_lost import hatch
 from metl_gui.ui.matrix.tinting import Overlay, Tinting
 from metl_gui.ui.theme import Theme
 
@@ -118,7 +118,9 @@ def _paint_gone(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 
 def _paint_removed(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    hatch(painter, box.adjusted(3, 0, -3, 0), mixed(theme.reviewbg, theme.review_outline[0], 0.6), theme.reviewbg)
+    strip = box.adjusted(3, 0, -3, 0)
+    lines = mixed(theme.reviewbg, theme.review_outline[0], 0.6)
+    Hatching(painter, painter.device().devicePixelRatioF(), is_vector=True).fill(strip, strip, lines, theme.reviewbg)
 
 
 def _paint_conflict(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -115,6 +115,7 @@ def _paint_dots(sheet: _Sheet, marks: PlacedMarks) -> None:
         box = QRectF(left * _DOT_PX, top * _DOT_PX, _DOT_PX, _DOT_PX)
         if not box.intersects(sheet.size):
             continue
+        painter.fillRect(box.adjusted(-1, -1, 1, 1), theme.panel)  # else it drowns in the raster
         centre = box.center()
         if is_added:
             painter.setPen(QPen(theme.good, 1.6))

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QLineF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from metl_gui.ui.contrast import mixed
 from metl_gui.ui.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.hatching import Hatching
 from metl_gui.ui.matrix.lettering import Lettering, Stand
 from metl_gui.ui.matrix.look import Look, Sign
 from metl_gui.ui.matrix.lost_cells import LostCell, Stretch
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.theme import Theme
 
-_HATCH_PX = 5.0
 _LINE_PX = 2.0
 _LEAST_MARK_PX = 6.0
 _LEAST_WORDS = 8
@@ -43,10 +43,13 @@ def paint_losses(
         keys: the blocks that wait, as a pair of versions, with their boxes.
     """
     signs: set[Sign] = set()
+    pictures: dict[float, QImage] = {}
     for at, box in keys:
         for cell in look.content.lost_cells(look.content.key_of(*at)):
             mark = _mark_box(look, cell.column, cell.row)
-            paint_mark(painter, mark, MarkShape.LOST, look.theme)
+            if not mark.intersects(QRectF(0, 0, *look.size)):
+                continue
+            _put_mark(painter, look, mark, pictures)
             signs.add(Sign.LOST)
             if cell.rivals:
                 paint_cross(painter, mark, look.theme, look.theme.review_outline[0])
@@ -57,24 +60,21 @@ def paint_losses(
     return frozenset(signs)
 
 
-def hatch(painter: QPainter, box: QRectF, colour: QColor, ground: QColor | None = None) -> None:
-    """Fill a box with slanted lines, which begin at its own corner so that they move with it."""
-    painter.save()
-    painter.setClipRect(box)
-    if ground is not None:
-        painter.fillRect(box, ground)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(colour, 1.0))
-    reach = min(box.width(), box.height())
-    is_tall = box.height() >= box.width()
-    along = box.height() if is_tall else box.width()
-    steps = [_HATCH_PX * step for step in range(int((along + reach) / _HATCH_PX) + 2)]
-    if is_tall:
-        lines = [QLineF(box.left(), box.top() + at, box.right(), box.top() + at - reach) for at in steps]
-    else:
-        lines = [QLineF(box.left() + at, box.top(), box.left() + at - reach, box.bottom()) for at in steps]
-    painter.drawLines(lines)
-    painter.restore()
+def _put_mark(painter: QPainter, look: Look, box: QRectF, pictures: dict[float, QImage]) -> None:
+    """Draw the outline of a lost element, a picture that is made once a frame."""
+    if look.is_vector:
+        paint_mark(painter, box, MarkShape.LOST, look.theme)
+        return
+    side = box.width()
+    if side not in pictures:
+        pixels = round((side + 2) * look.ratio)
+        picture = pictures[side] = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+        picture.setDevicePixelRatio(look.ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        inner = QPainter(picture)
+        paint_mark(inner, QRectF(0, 0, side, side), MarkShape.LOST, look.theme)
+        inner.end()
+    painter.drawImage(box.topLeft(), pictures[side])
 
 
 def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
@@ -88,6 +88,8 @@ def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
     found = axis.ghosts.within(low, high)
     if not found:
         return False
+    hatching = Hatching(painter, look.ratio, is_vector=look.is_vector)
+    sight = QRectF(0, 0, *look.size)
     spans = other.spans(Level.VERSION)
     seen = spans.within(*across)
     stretches = [spans.stretch(item) for item in seen]
@@ -96,23 +98,20 @@ def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
         version = axis.spans(Level.VERSION).stretch(line.item)
         for item, stretch in zip(seen, stretches, strict=True):
             key = content.key_of(line.item, item) if is_column else content.key_of(item, line.item)
-            frame = _pixels(look, version, stretch, is_column=is_column).adjusted(
-                _LINE_PX, _LINE_PX, -_LINE_PX, -_LINE_PX
-            )
-            box = _pixels(look, (begin, begin + GHOST), stretch, is_column=is_column).intersected(frame)
-            if box.isValid():
-                hatch(painter, box, *_colours(look.theme, is_lost=key in lost_in))
+            frame = _pixels(look, version, stretch, is_column=is_column)
+            inner = frame.adjusted(_LINE_PX, _LINE_PX, -_LINE_PX, -_LINE_PX)
+            box = _pixels(look, (begin, begin + GHOST), stretch, is_column=is_column).intersected(inner)
+            hatching.fill(box, sight, *_colours(look.theme, is_lost=key in lost_in))
     return True
 
 
 def _pixels(look: Look, along: tuple[float, float], across: tuple[float, float], *, is_column: bool) -> QRectF:
-    """Return the pixels of a stretch of an axis and one of the other, as far as they are near what is in sight."""
+    """Return the pixels of a stretch of an axis and one of the other."""
     c = look.camera
     xs, ys = (along, across) if is_column else (across, along)
     left, top = c.on_screen(xs[0], ys[0])
     right, bottom = c.on_screen(xs[1], ys[1])
-    near = QRectF(0, 0, *look.size).adjusted(-_HATCH_PX, -_HATCH_PX, _HATCH_PX, _HATCH_PX)
-    return _snapped(look, QRectF(left, top, right - left, bottom - top)).intersected(near)
+    return _snapped(look, QRectF(left, top, right - left, bottom - top))
 
 
 def _axes(content: Content, *, is_column: bool) -> tuple[Axis, Axis]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from metl_gui.core.nodes import Side
     from metl_gui.workbench.importing import ImportResult
 
+_MOST_RENAMED = 5
+"""So many renamed attributes of one version are named by ``metl import``."""
+
 
 def register(commands: Commands) -> None:
     """Add ``new``, ``import``, ``resume``, ``remove`` and ``set``."""
@@ -128,6 +131,9 @@ def import_lines(done: ImportResult, project: Path) -> Iterator[str]:
     """Say in lines what an import did."""
     for version in done.added:
         yield f"added    {version.name} version {version.version}, {version.attributes} attributes"
+        yield from (f"           {each.before} is {each.after} now" for each in version.renamed[:_MOST_RENAMED])
+        if len(version.renamed) > _MOST_RENAMED:
+            yield f"           and {len(version.renamed) - _MOST_RENAMED} more were renamed"
     for refusal in done.refused:
         yield f"refused  {refusal.source}: {refusal.reason}"
     yield f"{len(done.added)} added, {len(done.unchanged)} unchanged, {len(done.refused)} refused; state {done.state}"
@@ -168,7 +174,8 @@ def run_set(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project)) as workbench:
         done = set_settings(workbench, name, arguments.assignments, side)
     shown = [f"  {setting}={value}" for setting, value in done.settings.items()] or ["  all at their defaults"]
-    out.result(done.as_json(), [f"{done.name}, state {done.state}:", *shown])
+    gone = ["These blocks went, as only the newest version keeps any:", *(f"  {name}" for name in done.removed)]
+    out.result(done.as_json(), [f"{done.name}, state {done.state}:", *shown, *(gone if done.removed else ())])
     return DONE
 
 

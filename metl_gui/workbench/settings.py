@@ -6,7 +6,7 @@ Source: contract.md §1 (``metl set``, ``metl remove``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metl_gui.core import paths
 from metl_gui.core.document import Document
@@ -25,11 +25,20 @@ _PATH_SETTINGS = ("version_field",)
 
 @dataclass(frozen=True, slots=True)
 class SettingsResult(Written):
-    """The settings of a schema or entity after a change, those at their default left out."""
+    """The settings of a schema or entity after a change, those at their default left out.
+
+    Args:
+        state: the state afterwards.
+        name: the schema or entity.
+        settings: by name.
+        removed: names of the blocks that went, as an entity with the policy ``newest`` keeps those of its newest
+            version only.
+    """
 
     state: int
     name: str
     settings: dict[str, str]
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +73,11 @@ def set_settings(
     document = workbench.document
     schema = find_schema(document, side, name)
     values = tuple(_assignment(document, side, schema, text) for text in assignments)
-    if values:
-        workbench.do(SetSettings(side, schema.id, values), door=door)
-    return settings_of(workbench.document, schema.name, side)
+    if not values:
+        return settings_of(workbench.document, schema.name, side)
+    edit = SetSettings(side, schema.id, values)
+    before = workbench.do(edit, door=door).before
+    return replace(settings_of(workbench.document, schema.name, side), removed=edit.removed(before))
 
 
 def settings_of(document: Document, name: str, side: Side = Side.EXTRACTION) -> SettingsResult:

@@ -21,6 +21,7 @@ def test_several_settings_are_one_state_and_an_empty_value_is_the_default(workbe
         "state": 5,
         "name": "fx.pay.orders",
         "settings": {"key": "id,customer_id", "replica_identity": "full"},
+        "removed": [],
     }
     assert set_settings(workbench, "fx.pay.orders", ["key="]).settings == {"replica_identity": "full"}
     workbench.undo()
@@ -62,3 +63,11 @@ def test_removing_the_newest_entity_version_carries_its_blocks_back(mapped: Work
 def test_removing_what_is_not_there_names_what_is(mapped: Workbench) -> None:
     with pytest.raises(EditError, match="It has 1"):
         remove_version(mapped, Side.CDM, "payment", "3")
+
+
+def test_switching_to_the_newest_entity_version_tells_which_blocks_went(mapped: Workbench) -> None:
+    set_settings(mapped, "payment", ["policy=parallel"], Side.CDM)
+    mapped.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "payer_id", "amount", "legacy_code", "fee")))
+    done = set_settings(mapped, "payment", ["policy=newest"], Side.CDM)
+    assert done.removed == ("fx.pay.orders 1 → payment 1",)
+    assert set_settings(mapped, "payment", ["policy=newest"], Side.CDM).removed == ()

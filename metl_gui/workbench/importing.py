@@ -39,6 +39,14 @@ _MANY_ADDED = 50
 
 
 @dataclass(frozen=True, slots=True)
+class Renaming(Written):
+    """An attribute that has another name than in the version before, as the source says."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class AddedVersion(Written):
     """A version that the project did not have.
 
@@ -48,6 +56,7 @@ class AddedVersion(Written):
         version: its label.
         attributes: how many it has.
         source: where it came from.
+        renamed: attributes that the source itself calls the same under another name.
     """
 
     tree: str
@@ -55,6 +64,7 @@ class AddedVersion(Written):
     version: str
     attributes: int
     source: str
+    renamed: tuple[Renaming, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +230,11 @@ def added_version(transition: Transition, side: Side, source: str) -> AddedVersi
     version = next((c.after for c in transition.change.versions if c.side is side and c.before is None), None)
     if version is None:
         return None
-    name = transition.after.tree(side).schema(version.schema_id).name
-    return AddedVersion(side.value, name, version.label, len(version.attributes), source)
+    tree = transition.after.tree(side)
+    name, before = tree.schema(version.schema_id).name, tree.previous(version)
+    there = {a.lineage: a.path for a in before.attributes} if before is not None else {}
+    renamed = [Renaming(there[a.lineage], a.path) for a in version.attributes if there.get(a.lineage, a.path) != a.path]
+    return AddedVersion(side.value, name, version.label, len(version.attributes), source, tuple(renamed))
 
 
 def unchanged_version(document: Document, side: Side, declaration: VersionDeclaration) -> UnchangedVersion:

@@ -52,9 +52,9 @@ def elements(workbench: Workbench, block: str) -> set[tuple[str, str]]:
 
 def test_a_renamed_column_keeps_its_element_and_nobody_is_asked(shop: Workbench, tmp_path: Path) -> None:
     event = ddl("ALTER TABLE customers CHANGE email mail_address varchar(80)")
-    import_sources(
-        shop, Side.EXTRACTION, [written(tmp_path / "next.jsonl", [event, row("customers", "id:int32", "mail_address")])]
-    )
+    records = [event, row("customers", "id:int32", "mail_address")]
+    result = import_sources(shop, Side.EXTRACTION, [written(tmp_path / "next.jsonl", records)])
+    assert [added["renamed"] for added in result.as_json()["added"]] == [[{"before": "email", "after": "mail_address"}]]
     assert elements(shop, "srv.inv.customers@2:person@1") == {("id", "number"), ("mail_address", "mail")}
     assert review_items(shop.document) == ()
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from metl_gui.core.block_difference import block_differences
 from metl_gui.core.blocks import Block, BlockKey, Status
-from metl_gui.core.changed_parts import ChangedParts, changed_parts
+from metl_gui.core.changed_parts import BlockPair, ChangedParts, SchemaPair, changed_parts
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.matching import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
-from metl_gui.core.merge.merged_lineages import merge_lineages
 from metl_gui.core.merge.merged_nodes import MergedNodes
-from metl_gui.core.merge.merged_trees import Mapped, Touched, merge_trees
+from metl_gui.core.merge.merged_trees import Mapped, Touched, TreeMerger
 from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
 from metl_gui.core.nodes import Side
 
@@ -57,32 +56,30 @@ def merge_into(draft: Draft, base: Document, theirs: Document) -> list[Conflict]
         What both changed differently: ours is kept, and a block of the result waits for it where there is one.
     """
     documents = Trio(base, draft.document, theirs)
-    parts = Trio(ChangedParts({side: [] for side in Side}, []), *(_changes(base, each) for each in documents[1:]))
-    touched = Touched(_touched(base, draft.document, parts.ours.blocks), _touched(base, theirs, parts.theirs.blocks))
-    columns, rows = (merge_trees(draft, side, documents, touched) for side in Side)
-    for nodes in (columns, rows):
-        nodes.touched.update(_results(nodes, parts.theirs))
-        for id_ in {schema for places in nodes.places for schema in places.schemas.values()}:
-            if draft.tree(nodes.side).find_schema(id_) is not None:
-                merge_lineages(draft, nodes, id_)
-    merger = BlockMerger(draft, documents, columns, rows)
-    for schema_id, entity_id in sorted(_groups(documents, columns, rows, parts.theirs.blocks)):
-        merger.group(schema_id, entity_id)
-    held = [_held(draft, nodes, *each) for nodes in (columns, rows) for each in nodes.conflicts]
-    return [*merger.conflicts, *held]
+    ours_touched, _ = _changed(base, draft.document)
+    theirs_touched, parts = _changed(base, theirs)
+    touched = Touched(ours_touched, theirs_touched)
+    columns, rows = (TreeMerger(draft, side, documents, touched) for side in Side)
+    for merger in (columns, rows):
+        side = merger.nodes.side
+        mapped = {base.tree(side).schema_of(id_) for id_ in theirs_touched[side].versions}
+        merger.merge(mapped | {before for before, _ in parts.schemas[side] if before is not None})
+        merger.nodes.touched.update(_results(merger.nodes, parts.schemas[side]))
+    blocks = BlockMerger(draft, documents, columns.nodes, rows.nodes)
+    for schema_id, entity_id in sorted(_groups(documents, columns.nodes, rows.nodes, parts.blocks)):
+        columns.prepare(schema_id)
+        rows.prepare(entity_id)
+        blocks.group(schema_id, entity_id)
+    held = [_held(draft, tree.nodes, *each) for tree in (columns, rows) for each in tree.nodes.conflicts]
+    return [*blocks.conflicts, *held]
 
 
-def _changes(base: Document, other: Document) -> ChangedParts:
-    return changed_parts(base, other, by_names(base, other))
-
-
-def _touched(
-    base: Document, other: Document, pairs: Iterable[tuple[BlockKey | None, BlockKey | None]]
-) -> dict[Side, Mapped]:
-    """Tell what a side maps more than the base."""
+def _changed(base: Document, other: Document) -> tuple[dict[Side, Mapped], ChangedParts]:
+    """Tell what a side maps more than the base, and where it may differ from it at all."""
     matching = by_names(base, other)
+    parts = changed_parts(base, other, matching)
     found = {side: Mapped() for side in Side}
-    for told in block_differences(base, other, matching, pairs):
+    for told in block_differences(base, other, matching, parts.blocks):
         words = [f"{source} → {target}" for source, target in (told.gained if told.previous else told.added)]
         for at, side in enumerate(Side) if words and told.after is not None else ():
             here = told.after[at] if told.after is not None else 0
@@ -92,13 +89,13 @@ def _touched(
             schema = matching.schema(side, other.tree(side).schema_of(here))
             if known is None and schema is not None:
                 found[side].schemas[schema] += words
-    return found
+    return found, parts
 
 
-def _results(nodes: MergedNodes, parts: ChangedParts) -> Iterator[int]:
+def _results(nodes: MergedNodes, changed: Iterable[SchemaPair]) -> Iterator[int]:
     """Name the schemas or entities of the result of which theirs changed something."""
     places = nodes.places
-    for before, after in parts.schemas[nodes.side]:
+    for before, after in changed:
         found = places.theirs.schemas.get(after) if after is not None else places.base.schemas.get(before or 0)
         if found is not None:
             yield found
@@ -108,7 +105,7 @@ def _groups(
     documents: Trio[Document],
     columns: MergedNodes,
     rows: MergedNodes,
-    changed: Iterable[tuple[BlockKey | None, BlockKey | None]],
+    changed: Iterable[BlockPair],
 ) -> set[tuple[int, int]]:
     """Name the pairs of schema and entity whose blocks must be merged."""
     found: set[tuple[int, int]] = set()
@@ -124,7 +121,7 @@ def _groups(
     return found
 
 
-def _of_side(pair: tuple[BlockKey | None, BlockKey | None], at: int) -> Iterator[BlockKey]:
+def _of_side(pair: BlockPair, at: int) -> Iterator[BlockKey]:
     """Yield the key of a changed block on the base's side (0) or on theirs (2)."""
     key = pair[0] if at == 0 else pair[1] if at == 2 else None
     if key is not None:

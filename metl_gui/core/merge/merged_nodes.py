@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from metl_gui.core.document import Document
-from metl_gui.core.merge.sides import Conflict, Trio
+from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.trees import Tree
 
@@ -78,3 +78,7 @@ class MergedNodes:
     def of(cls, side: Side, documents: Trio[Document]) -> MergedNodes:
         """Begin with the trees of three documents."""
         return cls(side, Trio(*(Places(document.tree(side)) for document in documents)))
+
+    def tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
+        """Note a conflict about a schema or entity of the result, and about one of its versions."""
+        self.conflicts.append((result, version, Conflict(kind, place, reason)))

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
-from metl_gui.core.masks import MASK
 from metl_gui.core.matching import facts_of, match_schemas, match_versions
+from metl_gui.core.merge.merged_lineages import merge_lineages
+from metl_gui.core.merge.merged_names import NameMerger
 from metl_gui.core.merge.merged_nodes import MergedNodes
 from metl_gui.core.merge.order import merged_order
-from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled, settled_set
+from metl_gui.core.merge.sides import ConflictKind, Trio, settled, settled_set
 from metl_gui.core.names import label_order
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 
@@ -38,23 +39,6 @@ class Touched:
     theirs: dict[Side, Mapped]
 
 
-def merge_trees(draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> MergedNodes:
-    """Merge one tree into a draft of ours.
-
-    Args:
-        draft: of ours.
-        side: the tree.
-        documents: the three sides.
-        touched: what may not be removed without a word.
-    """
-    nodes = MergedNodes.of(side, documents)
-    merger = _TreeMerger(draft, nodes, touched)
-    for trio in _schema_trios(documents, side):
-        merger.schema(trio)
-    merger.give_names()
-    return nodes
-
-
 def _schema_trios(documents: Trio[Document], side: Side) -> Iterator[Trio[Schema | None]]:
     base, ours, theirs = (document.tree(side) for document in documents)
     of_ours = match_schemas(base.schemas(), ours.schemas())
@@ -74,18 +58,60 @@ def _schema_trios(documents: Trio[Document], side: Side) -> Iterator[Trio[Schema
     yield from (Trio(None, schema, None) for schema in new_ours if schema.id not in met)
 
 
-class _TreeMerger:
-    """Merges schema by schema."""
+class TreeMerger:
+    """Merges one tree into a draft of ours, schema by schema.
 
-    def __init__(self, draft: Draft, nodes: MergedNodes, touched: Touched) -> None:
+    What theirs left as it was in the base needs nothing, until a block of it is merged: then ``prepare`` says which of
+    its versions are which.
+
+    Args:
+        draft: of ours.
+        side: the tree.
+        documents: the three sides.
+        touched: what may not be removed without a word.
+    """
+
+    def __init__(self, draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> None:
+        self.nodes = MergedNodes.of(side, documents)
         self._draft = draft
-        self._nodes = nodes
+        self._nodes = self.nodes
+        self._documents = documents
         self._touched = touched
-        self._side = nodes.side
-        self._names: list[tuple[int, list[str]]] = []
-        self._added: list[int] = []
+        self._side = side
+        self._names = NameMerger(draft, self.nodes)
+        self._untouched: dict[int, Trio[Schema | None]] = {}
 
-    def schema(self, trio: Trio[Schema | None]) -> None:
+    def merge(self, changed: set[int]) -> None:
+        """Merge names, versions and lineages.
+
+        Args:
+            changed: schemas or entities of the base that theirs changed, or maps more with.
+        """
+        for trio in _schema_trios(self._documents, self._side):
+            base, ours, theirs = trio
+            if base is not None and ours is not None and theirs is not None and base.id not in changed:
+                self._place(ours.id, trio)
+                self._untouched[ours.id] = trio
+            else:
+                self._schema(trio)
+        self._names.give_names()
+        for id_ in {found for places in self.nodes.places for found in places.schemas.values()}:
+            if id_ not in self._untouched and self._draft.tree(self._side).find_schema(id_) is not None:
+                merge_lineages(self._draft, self.nodes, id_)
+
+    def prepare(self, result: int) -> None:
+        """Say which versions and attributes of a schema are which, where that was not needed before."""
+        trio = self._untouched.pop(result, None)
+        if trio is not None:
+            self._place_versions(result, trio)
+            merge_lineages(self._draft, self.nodes, result)
+
+    def _place(self, result: int, trio: Trio[Schema | None]) -> None:
+        for places, schema in zip(self._nodes.places, trio, strict=True):
+            if schema is not None:
+                places.place_schema(schema.id, result)
+
+    def _schema(self, trio: Trio[Schema | None]) -> None:
         base, ours, theirs = trio
         if ours is None and theirs is None:
             return
@@ -93,15 +119,12 @@ class _TreeMerger:
             self._removed_by_ours(base, theirs)
             return
         result = ours.id if ours is not None else self._draft.new_schema_id(self._side)
-        for places, schema in zip(self._nodes.places, trio, strict=True):
-            if schema is not None:
-                places.place_schema(schema.id, result)
+        self._place(result, trio)
         if ours is None and theirs is not None:
-            self._put_new(result, theirs)
+            self._names.put_new(result, theirs)
         elif ours is not None and theirs is not None:
-            self._put_facts(
-                Trio(base or replace(ours, aliases=(), settings=()), ours, theirs), has_base=base is not None
-            )
+            known = base or replace(ours, aliases=(), settings=())
+            self._names.put_facts(Trio(known, ours, theirs), has_base=base is not None)
         self._versions(result, trio)
         if ours is not None and base is not None and theirs is None:
             self._removed_by_theirs(result, ours)
@@ -113,7 +136,7 @@ class _TreeMerger:
         if new:
             labels = ", ".join(self._nodes.places.ours.tree.version(id_).label for id_ in new)
             reason = f"Theirs removed {ours.name}, ours added version {labels}; that stays."
-            self._tell(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
+            self._nodes.tell(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
 
     def _removed_by_ours(self, base: Schema, theirs: Schema) -> None:
         """Say what theirs did to a schema that ours removed."""
@@ -127,79 +150,7 @@ class _TreeMerger:
             did = [f"added version {', '.join(new)}"] if new else []
             did += [_mapped_words(changed)] if changed else []
             reason = f"Ours removed {base.name}, theirs {' and '.join(did)}; it stays removed."
-            self._tell(None, None, ConflictKind.REMOVED, base.name, reason)
-
-    def _put_new(self, result: int, theirs: Schema) -> None:
-        self._nodes.touched.add(result)
-        self._added.append(result)
-        self._names.append((result, list(theirs.aliases)))
-        self._draft.put_schema(self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=()))
-
-    def _put_facts(self, trio: Trio[Schema], has_base: bool) -> None:
-        base, ours, theirs = trio
-        name, is_other = settled(Trio(base.name, ours.name, theirs.name)) if has_base else (ours.name, False)
-        if is_other:
-            reason = f"Ours calls it {ours.name}, theirs {theirs.name}; it answers to both."
-            self._tell(ours.id, None, ConflictKind.NAME, ours.name, reason)
-        wanted = settled_set(Trio(base.aliases, ours.aliases, theirs.aliases))
-        wanted += [each for each in (ours.name, theirs.name) if not has_base or each != base.name]
-        aliases = tuple(each for each in wanted if each in ours.aliases and each != name)
-        self._names.append((ours.id, [each for each in wanted if each not in ours.aliases and each != name]))
-        merged = replace(ours, name=name, aliases=aliases, settings=tuple(sorted(self._settings(trio).items())))
-        if merged != ours:
-            self._nodes.touched.add(ours.id)
-            self._draft.put_schema(self._side, ours.id, merged)
-
-    def give_names(self) -> None:
-        """Let schemas answer to the further names that theirs gave them, once all that goes has gone."""
-        for result, names in self._names:
-            schema = self._draft.tree(self._side).find_schema(result)
-            if schema is not None and names:
-                self._give_names(schema, names)
-        if self._added:
-            self._part_names()
-
-    def _give_names(self, schema: Schema, names: list[str]) -> None:
-        tree = self._draft.tree(self._side)
-        free = [each for each in names if tree.named(each) is None]
-        for each in names:
-            holder = tree.named(each)
-            if holder is not None and holder.id != schema.id:
-                reason = f"Theirs lets {schema.name} answer to {each}, which is {holder.name} in ours; it stays so."
-                self._tell(schema.id, None, ConflictKind.NAME, schema.name, reason)
-        if free:
-            self._nodes.touched.add(schema.id)
-            self._draft.put_schema(self._side, schema.id, replace(schema, aliases=(*schema.aliases, *free)))
-
-    def _part_names(self) -> None:
-        """Take further names away from schemas where theirs added one of that very name."""
-        tree = self._draft.tree(self._side)
-        added = {schema.name: schema.id for id_ in self._added if (schema := tree.find_schema(id_)) is not None}
-        for id_ in self._nodes.places.ours.schemas.values():
-            schema = tree.find_schema(id_)
-            taken = [each for each in schema.aliases if added.get(each, id_) != id_] if schema else []
-            if schema is None or not taken:
-                continue
-            aliases = tuple(each for each in schema.aliases if each not in taken)
-            self._draft.put_schema(self._side, id_, replace(schema, aliases=aliases))
-            reason = f"Ours lets {schema.name} answer to {', '.join(taken)}, which theirs added; it is that one now."
-            self._tell(id_, None, ConflictKind.NAME, schema.name, reason)
-
-    def _settings(self, trio: Trio[Schema]) -> dict[str, str]:
-        base, ours, theirs = (dict(schema.settings) for schema in trio)
-        found: dict[str, str] = {}
-        for name in base.keys() | ours.keys() | theirs.keys():
-            values = Trio(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
-            if name == MASK:
-                paths = settled_set(Trio(*(value.split(",") for value in values)))
-                found[name] = ",".join(sorted(path for path in paths if path))
-                continue
-            found[name], is_other = settled(values)
-            if is_other:
-                words = [value or "the default" for value in values]
-                reason = f"Ours sets {name} to {words[1]}, theirs to {words[2]}; ours is kept."
-                self._tell(trio.ours.id, None, ConflictKind.SETTING, f"{trio.ours.name}, {name}", reason)
-        return {name: value for name, value in found.items() if value}
+            self._nodes.tell(None, None, ConflictKind.REMOVED, base.name, reason)
 
     def _versions(self, result: int, trio: Trio[Schema | None]) -> None:
         orders = self._place_versions(result, trio)
@@ -252,7 +203,7 @@ class _TreeMerger:
                 continue
             label = ours.tree.version(here).label
             place = f"{trio.ours.name if trio.ours else ''}@{label}"
-            self._tell(
+            self._nodes.tell(
                 result,
                 here,
                 ConflictKind.REMOVED,
@@ -275,7 +226,7 @@ class _TreeMerger:
                 if words:
                     place = f"{schema.name}@{version.label}"
                     reason = f"Ours removed version {version.label}, theirs {_mapped_words(words)}; it stays removed."
-                    self._tell(result, None, ConflictKind.REMOVED, place, reason)
+                    self._nodes.tell(result, None, ConflictKind.REMOVED, place, reason)
             else:
                 orders.theirs.append(self._add_version(result, version))
 
@@ -307,7 +258,7 @@ class _TreeMerger:
         for each in wanted:
             if each in others:
                 reason = f"Theirs calls version {label} also {each}, which is another version in ours; it stays so."
-                self._tell(result, version_id, ConflictKind.LABEL, f"{schema.name}@{each}", reason)
+                self._nodes.tell(result, version_id, ConflictKind.LABEL, f"{schema.name}@{each}", reason)
         number = 1
         while not free:
             name = f"{label} (theirs{'' if number == 1 else f' {number}'})"
@@ -322,7 +273,7 @@ class _TreeMerger:
         place = f"{self._draft.tree(self._side).schema(result).name}@{ours.label}"
         if ours.fingerprint != theirs.fingerprint:
             reason = f"Both added a version {ours.label}: {_content_words(ours, theirs)}; ours is kept."
-            self._tell(result, ours.id, ConflictKind.VERSION, place, reason)
+            self._nodes.tell(result, ours.id, ConflictKind.VERSION, place, reason)
         labels = self._labels(result, trio)
         key, is_other = settled(Trio(base.key if base else None, ours.key, theirs.key))
         if is_other and ours.key is None:
@@ -330,7 +281,7 @@ class _TreeMerger:
         if is_other and theirs.key is not None:
             words = [", ".join(each or ()) or "none" for each in (ours.key, theirs.key)]
             reason = f"Ours says that its key is {words[0]}, theirs {words[1]}; ours is kept."
-            self._tell(result, ours.id, ConflictKind.KEY, place, reason)
+            self._nodes.tell(result, ours.id, ConflictKind.KEY, place, reason)
         attributes = self._attributes(result, place, trio)
         merged = replace(ours, labels=labels, key=key, attributes=attributes)
         if merged != ours:
@@ -354,7 +305,7 @@ class _TreeMerger:
             docs = [side[path].doc if path in side else "" for side in (base, theirs)]
             doc, is_other = settled(Trio(docs[0], attribute.doc, docs[1]))
             if is_other and docs[1]:
-                self._tell(
+                self._nodes.tell(
                     result,
                     None,
                     ConflictKind.DOC,
@@ -380,9 +331,6 @@ class _TreeMerger:
         left = tuple(id_ for id_ in schema.version_ids if id_ not in gone)
         self._draft.put_schema(self._side, result, replace(schema, version_ids=left))
         self._nodes.touched.add(result)
-
-    def _tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
-        self._nodes.conflicts.append((result, version, Conflict(kind, place, reason)))
 
 
 def _mapped_words(elements: list[str]) -> str:

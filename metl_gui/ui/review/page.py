@@ -53,6 +53,7 @@ class ReviewPage(QMainWindow):
         self._counted: dict[str, int] = {}
         self.refused: RefusedRenames = NO_RENAMES_REFUSED
         self.tell: Told = lambda *_: None
+        self._is_reading = False  # what is read again is no choice of a person: the selection stays
         self.item: ReviewItem | None = None
         self.list = ReviewList()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
@@ -172,7 +173,9 @@ class ReviewPage(QMainWindow):
             self._counted = records_by_version(workbench) if workbench is not None else {}
         except UserError as error:
             self.tell(str(error), "", None)
+        self._is_reading = True
         self._refresh(None)
+        self._is_reading = False
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show what runs and commands have left beside the states meanwhile."""
@@ -251,7 +254,7 @@ class ReviewPage(QMainWindow):
         for before, after in pairwise(chain):
             QWidget.setTabOrder(before, after)
         self._show_matrix(item)
-        if self.isVisible():
+        if self.isVisible() and not self._is_reading:
             self._selection.choose(self._selected_of(item.key))
 
     def _show_matrix(self, item: ReviewItem) -> None:

@@ -477,6 +477,20 @@ def test_dragging_the_slider_shows_the_state_under_the_hand(window: Window) -> N
     assert window.history.strip.words.text().startswith(f"State {slider.state_at(10)} · ")
 
 
+def test_the_slider_stays_under_the_hand_where_a_state_has_nothing_to_map(window: Window) -> None:
+    window.actions_table["time_slider"].trigger()
+    slider = window.history.strip.slider
+    QTest.keyClick(slider, Qt.Key.Key_Home)
+    assert window.map.empty.isVisible()
+    assert window.map.empty.title.text() == "Nothing to map in this state"
+    assert window.map.empty.text.text() == "There was no extraction schema then."
+    assert not window.map.empty.sources.isVisible()
+    assert slider.isVisible()
+    assert slider.hasFocus()
+    QTest.keyClick(slider, Qt.Key.Key_End)
+    assert window.map.matrix.isVisible()
+
+
 def test_control_and_arrows_go_from_mark_to_mark(window: Window) -> None:
     workbench = window.project.workbench
     assert workbench is not None

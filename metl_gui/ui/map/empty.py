@@ -55,14 +55,18 @@ class EmptyMap(QWidget):
         layout.addWidget(self.by_hand, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
 
-    def show_document(self, document: Document) -> None:
-        """Offer what a document still lacks."""
+    def show_document(self, document: Document, looks_back: bool = False) -> None:
+        """Offer what a document still lacks; an earlier state lacks it for ever."""
         has_sources, has_targets = (bool(document.tree(side).schemas()) for side in (Side.EXTRACTION, Side.CDM))
         self.is_needed = not (has_sources and has_targets)
-        self.sources.setVisible(not has_sources)
-        self.targets.setVisible(not has_targets)
-        self.by_hand.setVisible(not has_targets)
-        if has_sources:
+        self.sources.setVisible(not has_sources and not looks_back)
+        self.targets.setVisible(not has_targets and not looks_back)
+        self.by_hand.setVisible(not has_targets and not looks_back)
+        if looks_back:
+            sides = (("extraction schema", has_sources), ("entity", has_targets))
+            lacking = " and no ".join(words for words, is_there in sides if not is_there)
+            words = "Nothing to map in this state", f"There was no {lacking} then."
+        elif has_sources:
             words = "No canonical model yet", "Its entities are the rows of the matrix."
         elif has_targets:
             words = "No extraction schemas yet", "Their attributes, version by version, are the columns of the matrix."

@@ -95,8 +95,8 @@ class MapPage(QMainWindow):
         self._prepared = content
 
     def add_below_matrix(self, strip: QWidget) -> None:
-        """Put a slim widget between the matrix and what lies below it."""
-        layout = self.plane.layout()
+        """Put a slim widget below the matrix, or what stands in its place."""
+        layout = self._centre.layout()
         if layout is not None:
             layout.addWidget(strip)
 
@@ -135,16 +135,21 @@ class MapPage(QMainWindow):
         self.empty.import_wanted.connect(self.import_wanted)
         self.empty.entity_wanted.connect(self.entity_wanted)
         self.banner = Banner(self.planes)
-        self.plane = QWidget()
-        layout = QVBoxLayout(self.plane)
+        plane = QWidget()
+        layout = QVBoxLayout(plane)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self.matrix, 1)
         self.middle = QStackedWidget()
-        self.middle.addWidget(self.plane)
+        self.middle.addWidget(plane)
         self.middle.addWidget(self.empty)
-        self.setCentralWidget(self.middle)
+        self._centre = QWidget()
+        column = QVBoxLayout(self._centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.middle, 1)
+        self.setCentralWidget(self._centre)
         self.setDockNestingEnabled(True)
         for corner, area in (
             (Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea),
@@ -196,7 +201,7 @@ class MapPage(QMainWindow):
         self._show_middle()
 
     def _show_middle(self) -> None:
-        self.empty.show_document(self._project.value)
+        self.empty.show_document(self._project.value, self._project.looks_back is not None)
         self.middle.setCurrentIndex(1 if self.empty.is_needed else 0)
 
     def _changed(self, changed: Changed) -> None:

@@ -232,7 +232,8 @@ def confirm_all(
     items = [one.item for one in found if verdict in (ANY_VERDICT, one.verdict)]
     what = "" if verdict == ANY_VERDICT else f" that are {verdict}"
     limits = wanted.query.words()
-    name = f"Confirm all {len(items)} blocks{what}{f' ({limits})' if limits else ''}"
+    lost = sum(len(item.losses) for item in items)  # a block that is the same may have inherited some
+    name = f"Confirm all {len(items)} blocks{what}{f' ({limits})' if limits else ''}, and {lost} losses"
     return _decide(workbench, [ConfirmBlock(item.key, comment) for item in items], name, door)
 
 

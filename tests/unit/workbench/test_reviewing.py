@@ -78,7 +78,8 @@ def test_confirming_one_unknown_block_confirms_none(shrunk: Workbench) -> None:
 
 def test_confirm_all_takes_only_the_named_verdict(shrunk: Workbench) -> None:
     assert reviewing.confirm_all(shrunk, "emptied").title == ""
-    assert reviewing.confirm_all(shrunk, "smaller").left == 0
+    done = reviewing.confirm_all(shrunk, "smaller")
+    assert (done.title, done.left) == ("Confirm all 2 blocks that are smaller, and 4 losses", 0)
     with pytest.raises(EditError, match="Did you mean smaller"):
         reviewing.confirm_all(shrunk, "smaler")
 

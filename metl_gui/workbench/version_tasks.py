@@ -73,7 +73,7 @@ class TaskEntry:
             "continues": None
             if self.continues is None
             else {"schema": self.continues.name, "score": self.continues.score},
-            "errors": [wait.errors for wait in task.waits],
+            "errors": list(waiting_stores(task)),
         }
 
 

@@ -20,7 +20,7 @@ HOSTILE = packaged.sample_projects() / "fx" / "cdc" / "hostile.jsonl"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The mapped sample, built once; a run does not change it."""
+    """The mapped sample, built once; a run changes none of its states."""
     folder = tmp_path_factory.mktemp("sample") / "fx"
     folder.mkdir()
     for part in ("cdm", "schemas", "mapping.csv"):
@@ -72,6 +72,38 @@ def test_a_run_that_cannot_start_ends_with_1_and_a_hint(project: Path, tmp_path:
     assert code == 1
     assert document["error"]["hint"]
     assert "Traceback" not in said
+
+
+def metl(*arguments: object) -> Any:
+    done = subprocess.run(
+        [*METL, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_records_of_an_unknown_version_are_mapped_by_review_and_replay_and_only_once(
+    project: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.metl"
+    own.write_bytes(project.read_bytes())
+    errors = tmp_path / "errors"
+    source = HOSTILE.parent / "payments.jsonl"
+    first = metl("run", own, "--source", source, "--sink", tmp_path / "out", "--errors", errors)
+    waiting = first["by_reason"]["unknown_version"]
+    assert [task["records"] for task in first["version_tasks"]] == [waiting]
+    listed = metl("review", own, "--list")["version_tasks"]
+    (task,) = [task for task in listed if task["schema"] == "fx.payments.orders"]
+    assert (task["records"], task["errors"]) == (waiting, [str(errors)])
+    assert metl("review", own, "--add-version", task["id"])["needs_review"] == 2
+    again = metl("replay", own, "--errors", errors, "--sink", tmp_path / "again")
+    assert (again["read"], again["mapped"], again["set_aside"]) == (waiting, waiting, 0)
+    assert first["read"] == first["mapped"] + first["filtered"] + again["mapped"] + first["skipped"]
+    lines = [line for part in (tmp_path / "again").rglob("*.jsonl") for line in part.read_text().splitlines()]
+    assert len(lines) == again["messages_out"]
+    assert all(json.loads(line)["replayed"] is True for line in lines)
+    assert metl("replay", own, "--errors", errors, "--sink", tmp_path / "more")["read"] == 0
+    assert not (tmp_path / "more").exists()
 
 
 def test_an_interrupted_run_ends_with_130_and_leaves_no_outputs(project: Path, tmp_path: Path) -> None:

@@ -127,7 +127,9 @@ class AsidePanel(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out where records come from when there is no room for it; their texts say it too."""
         super().resizeEvent(event)
-        self.table.setColumnHidden(_WHERE, self.width() < themes.px(_ROOM_FOR_WHERE_PX))
+        is_narrow = self.width() < themes.px(_ROOM_FOR_WHERE_PX)
+        self.table.setColumnHidden(_WHERE, is_narrow)
+        self.table.horizontalHeader().setStretchLastSection(is_narrow)
 
     @property
     def wanted(self) -> tuple[str, ...]:

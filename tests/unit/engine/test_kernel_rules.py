@@ -10,6 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.canonical import is_held
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Version
 from metl_gui.core.paths import escape, split
@@ -127,6 +128,32 @@ def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
             assert not outcome.set_aside, outcome.set_aside
             assert placed(outcome, document) == expected
             assert outcome.fates == [Fate.MAPPED if expected else Fate.FILTERED]
+
+
+@given(steps, st.data())
+def test_production_sends_all_of_what_a_test_sends_of_a_version_or_nothing_and_says_which(
+    history: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    document = document_of([("ask", 1), *history])
+    test, production = Kernel(compile_plan(document), patience=0), held_kernel(document)
+    for version in document.extraction.all_versions():
+        schema = document.extraction.schema(version.schema_id)
+        if document.extraction.named(schema.name) != schema:
+            continue
+        row = {a.path: data.draw(values) for a in version.attributes}
+        payload = f'{{"before":null,"after":{row_text(row)},"source":{{"lsn":5}},"op":"c","ts_ms":7}}'
+        raw = f'{{"schema":{schema_text(schema.name, version)},"payload":{payload}}}'.encode()
+        waits = [b for b in document.matrix.column_set(version.id) if is_held(document, b)]
+        for _ in range(3):
+            outcome, as_test = map_all(production, [raw]), map_all(test, [raw])
+            assert [row.reason for row in outcome.set_aside] == ["block_needs_review"] * bool(waits)
+            assert outcome.messages == ([] if waits else as_test.messages)
+            assert outcome.by_version == as_test.by_version == {f"{schema.name}@{version.label}": 1}
+
+
+def held_kernel(document: Document) -> Kernel:
+    """Make a kernel that maps in production with blocks of every status, so that only what waits makes a difference."""
+    return Kernel(compile_plan(document), "production", patience=0)
 
 
 NAMES = ("id", "a", "b", "c")

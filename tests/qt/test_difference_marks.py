@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from metl_gui.core.blocks import Element
@@ -24,6 +24,7 @@ from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected
 from metl_gui.ui.window import Window
 from tests.helpers.world import World
+from tests.qt.conftest import activate
 from tests.qt.matrix_hand import LEFT
 from tests.qt.random_documents import some_document
 
@@ -187,3 +188,21 @@ def test_ending_a_comparison_leaves_no_mark_and_no_entry(compared: tuple[Window,
     matrix.show_difference(None)
     matrix.grab()
     assert not {Sign.CAME, Sign.WENT} & {sign for _, sign in matrix.panes.legend_entries}
+
+
+def test_keys_lead_to_the_next_difference_and_to_the_next_block_that_waits(
+    compared: tuple[Window, ElementMark, ElementMark],
+) -> None:
+    window, went, came = compared
+    matrix = window.map.matrix
+    window.actions_table.refresh()
+    activate(window)
+    matrix.setFocus()
+    found = []
+    for _ in range(3):
+        QTest.keyClick(matrix, Qt.Key.Key_D)
+        found.append(window.selection.current.element)
+    assert set(found) == {went.element, came.element}
+    assert found[0] == found[2]
+    QTest.keyClick(matrix, Qt.Key.Key_N)
+    assert window.selection.current.block in window.project.value.matrix.waiting()

@@ -18,6 +18,7 @@ from metl_gui.ui.history.live import Live
 from metl_gui.ui.history.looking import Looking
 from metl_gui.ui.history.panel import HistoryPanel
 from metl_gui.ui.history.publish_dialog import PublishDialog
+from metl_gui.ui.history.standpoint import Standpoint
 from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs import Outcome
@@ -47,6 +48,7 @@ class HistoryRoom(QObject):
         project, jobs = window.project, window.jobs
         self.live = Live(project, window)
         self.looking = Looking(project, window.selection, jobs, self)
+        self.standpoint = Standpoint(project, window.map.matrix, self.looking, self)
         self.banner = PastBanner(project, self.looking)
         self.panel = HistoryPanel(project, self.looking, self.live, jobs)
         self.strip = TimeStrip(project, self.looking, self.live, jobs)
@@ -247,6 +249,7 @@ class HistoryRoom(QObject):
         is_meant = compared is not None and (not compared.asked.is_step or compared.asked.after == looks_back)
         has_marks = compared is not None and is_meant and self._is_seen
         self._window.map.matrix.show_difference(compared.marks if compared is not None and has_marks else None)
+        self._window.actions_table.refresh()  # there is a way to the next difference now, or none
 
     def _tell(self, facts: str) -> None:
         self.dock.say("History", facts)

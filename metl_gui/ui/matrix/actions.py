@@ -1,4 +1,4 @@
-"""The rows that the matrix brings to the table of actions: what tiles and blocks are tinted by."""
+"""The rows that the matrix brings to the table of actions: what tiles are tinted by, and the way to the next thing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
+from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.tinting import Overlay, Tinting
 
 if TYPE_CHECKING:
@@ -29,4 +30,27 @@ def _overlay_row(overlay: Overlay) -> ActionRow:
     )
 
 
-ROWS = tuple(_overlay_row(overlay) for overlay in Overlay)
+ROWS = (
+    *(_overlay_row(overlay) for overlay in Overlay),
+    ActionRow(
+        "next_waiting",
+        "View",
+        "Next block that waits",
+        "N",
+        lambda w: w.map.matrix.go_to_next(Sign.REVIEW),
+        lambda w: w.waiting > 0,
+        scope="matrix",
+        begins_section=True,
+    ),
+    ActionRow(
+        "next_difference",
+        "View",
+        "Next difference",
+        "D",
+        lambda w: w.map.matrix.go_to_next(Sign.CAME, Sign.WENT),
+        lambda w: bool(w.map.matrix.sight.difference),
+        scope="matrix",
+    ),
+    ActionRow("hint_ghost", "Mapping", "Open the card of a lost element", "Click on its ghost", scope="matrix"),
+    ActionRow("hint_legend", "View", "Go to the next such thing", "Click in the legend", scope="matrix"),
+)

@@ -42,12 +42,18 @@ _Spots = npt.NDArray[np.int64]
 _NO_SPOTS = np.zeros((2, 0), np.int64)
 
 
-def next_thing(sight: Sight, sign: Sign) -> Selected | None:
-    """Return the next thing with a sign behind the selection, by columns, then by rows; behind the last the first."""
+def next_thing(sight: Sight, *signs: Sign) -> Selected | None:
+    """Return the next thing behind the selection, by columns, then by rows; behind the last the first.
+
+    Args:
+        sight: what is shown.
+        signs: any of them will do; all stand on items of one level.
+    """
     content = sight.content
     if content is None:
         return None
-    level, spots = _spots(sight, content, sign)
+    found_by_sign = [_spots(sight, content, sign) for sign in signs]
+    level, spots = found_by_sign[0][0], np.concatenate([spots for _, spots in found_by_sign], axis=1)
     if not spots.shape[1]:
         return None
     spots = spots[:, np.lexsort((spots[1], spots[0]))]

@@ -123,9 +123,9 @@ class MatrixView(PlaneView):
 
     # what gestures do
 
-    def go_to_next(self, sign: Sign) -> None:
-        """Choose the next thing on the plane that has a sign, and look at it."""
-        found = next_thing(self.sight, sign)
+    def go_to_next(self, *signs: Sign) -> None:
+        """Choose the next thing on the plane that has one of some signs, and look at it."""
+        found = next_thing(self.sight, *signs)
         box = self.hits.box(found) if found is not None and self.hits is not None else None
         if found is not None and box is not None:
             self.picked.emit(found)

@@ -289,6 +289,7 @@ class ReviewPage(QMainWindow):
             asking.tell(error, self)
             return
         self.refresh()
+        self._selection.choose(self._selected_of(item.key))
         self._project.read_refused_again()
         self.tell(
             f"{refused.candidate} is not proposed for {refused.lost} again.", "Undo", lambda: self._allow(refused)

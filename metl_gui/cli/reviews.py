@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from metl_gui.workbench.session import Workbench
 
 
+_UNCONFIRMED = "unconfirmed"
 _LISTED_ROWS = 40
 """So many rows of an answer sheet are written out one by one."""
 
@@ -69,7 +70,9 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
     decision.add_argument("--list", action="store_true", help="show what waits (so it does without a decision)")
     decision.add_argument("--confirm", nargs="+", metavar="BLOCK", help="accept blocks as they stand")
     decision.add_argument(
-        "--confirm-all", metavar="VERDICT", help="accept all of a verdict: same, smaller, emptied, any"
+        "--confirm-all",
+        metavar="VERDICT",
+        help="accept all of a verdict: same, smaller, emptied, any; or unconfirmed: all that nobody has confirmed yet",
     )
     decision.add_argument(
         "--rename",
@@ -111,9 +114,20 @@ def run_review(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(path) as workbench:
         if arguments.assign is not None:
             return _assign(arguments, out, workbench)
+        if arguments.confirm_all == _UNCONFIRMED:
+            return _confirm_unconfirmed(arguments, out, workbench)
         done = _decide(arguments, workbench)
     what = done.title or "There was nothing left to decide"
     out.result(done.as_json(), [f"{what}; {done.left} still need review; state {done.state}"])
+    return DONE
+
+
+def _confirm_unconfirmed(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> int:
+    from metl_gui.workbench.confirming import confirm_unconfirmed
+
+    done = confirm_unconfirmed(workbench, arguments.comment)
+    left = f"; {done.own:,} of your own wait for somebody else" if done.own else ""
+    out.result(done.as_json(), [f"{done.title or 'There was nothing to confirm'}{left}; state {done.state}"])
     return DONE
 
 
@@ -128,6 +142,8 @@ def _check_usage(arguments: argparse.Namespace) -> None:
         wrong_usage(arguments, "--dry-run belongs to --answers")
     is_limited = any(getattr(arguments, name) for name in _FILTERS) or arguments.sort != "schema"
     decides = [name for name in _DECISIONS if getattr(arguments, name) is not None]
+    if is_limited and arguments.confirm_all == _UNCONFIRMED:
+        wrong_usage(arguments, "--confirm-all unconfirmed takes no filter")
     if is_limited and decides and decides[0] not in ("confirm_all", "sheet"):
         wrong_usage(arguments, f"--{decides[0].replace('_', '-')} names its blocks and takes no filter")
 

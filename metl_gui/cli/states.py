@@ -54,6 +54,8 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
     for entry in found.states:
         marks = f" [{entry.named}]" if entry.named else ""
         marks += " published" if entry.published else ""
+        marks += " exported" if entry.exported else ""
+        marks += f" run {len(entry.runs):,} time{'' if len(entry.runs) == 1 else 's'}" if entry.runs else ""
         marks += f" ({entry.states:,} states merged)" if entry.states > 1 else ""
         lines.append(f"{entry.state:>6}  {entry.when}  {entry.who}  {entry.title}{marks}")
     lines.append(f"State {found.state}. Undo: {found.undo or 'nothing'}. Redo: {found.redo or 'nothing'}.")

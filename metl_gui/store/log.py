@@ -152,6 +152,12 @@ def has_state(connection: sqlite3.Connection, state: int) -> bool:
     return state == 0 or connection.execute("SELECT 1 FROM edits WHERE state = ?", (state,)).fetchone() is not None
 
 
+def is_compacted(connection: sqlite3.Connection) -> bool:
+    """Whether older edits were merged, so that they cannot be taken back; cheap, as they stand first."""
+    row = connection.execute("SELECT is_cut FROM edits ORDER BY state LIMIT 1").fetchone()
+    return bool(row and row[0])
+
+
 def nearest(connection: sqlite3.Connection, state: int) -> tuple[int, int]:
     """Return the nearest states below and above one that was merged into another."""
     below, above = connection.execute(

@@ -252,6 +252,11 @@ class ProjectFile:
         with self._editing() as connection:
             return compact(connection, _now_ms(), keeping)
 
+    def is_compacted(self) -> bool:
+        """Whether older edits cannot be taken back any more, because the log was compacted."""
+        with self._reading() as connection:
+            return log.is_compacted(connection)
+
     def give_room_back(self) -> None:
         """Make the file as small as what it holds, as far as nobody reads it just now; linear in the file."""
         with self._session() as connection:

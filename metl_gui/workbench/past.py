@@ -47,6 +47,10 @@ class Past:
         self._looked = found
         return found
 
+    def why_nothing(self) -> str:
+        """Say why there is nothing more to take back, where it is not that nothing was done."""
+        return "Older edits were merged when the log was compacted." if self._project.is_compacted() else ""
+
     def group_to_take_back(self, state: int) -> LoggedGroup:
         """Find the undo group of a state, as far as the log can still take it back.
 

@@ -370,7 +370,8 @@ class Workbench:
         def work_out() -> Transition:
             group = find()
             if group is None:
-                raise EditError(f"There is nothing to {verb}.", hint="See metl history for what was done.")
+                why = self._past.why_nothing() if verb == "undo" else ""
+                raise EditError(f"There is nothing to {verb}.", why, "See metl history for what was done.")
             found[:] = [group]
             edit = Revert(self._project.change_of(group), group.title, group.is_undo)
             # What comes back was confirmed or not when it went, and nobody decides on it anew.

@@ -9,7 +9,8 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, RenameLost
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.nodes import Side
-from metl_gui.errors import EditError
+from metl_gui.errors import EditError, ProjectError
+from metl_gui.store.compaction import Keeping
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf
 from metl_gui.workbench.blame import Event, attribute_history, blame, block_history, element_history
 from metl_gui.workbench.history import undo_state
@@ -139,3 +140,19 @@ def test_what_was_done_again_is_taken_back_under_the_state_that_first_did_it(map
     assert mapped.document.cdm.named("rate") is None
     assert undo_state(mapped, 9).title == "Redo: Add rate version 1"
     assert mapped.document.cdm.named("rate") is not None
+
+
+def test_after_a_compaction_the_trail_names_how_many_states_it_may_have_been(grown: Workbench) -> None:
+    grown._project.compact(Keeping(edits=1, days=0))
+    key = find_block(grown.document, "fx.pay.orders@3:payment@1")
+    (found,) = blame(grown, key, element_of(grown, key, "amount", "amount"))
+    assert found.origin is not None
+    assert (found.origin.state, found.origin.states) == (7, 7)
+    assert [event.state for event in found.carried] == [8]
+    with pytest.raises(EditError, match="compacted over state 7"):
+        undo_state(grown, 7)
+    with pytest.raises(ProjectError, match="merged into state 7"):
+        undo_state(grown, 5)
+    assert grown.undo().title == "Undo: Add fx.pay.orders version 3"
+    with pytest.raises(EditError, match=r"nothing to undo.*merged when the log was compacted"):
+        grown.undo()

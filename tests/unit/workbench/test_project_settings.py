@@ -7,6 +7,7 @@ import pytest
 from metl_gui.core.blocks import Status
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.errors import EditError
+from metl_gui.workbench.confirming import confirm_unconfirmed
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.project_settings import project_settings, set_project_settings
 from metl_gui.workbench.publishing import publish
@@ -28,6 +29,20 @@ def test_a_mapping_table_waits_for_a_second_person_where_the_project_asks_for_on
     with Workbench.open(path, who="uma") as other:
         other.do(ConfirmBlock(block.key))
         assert publish(other).blocks == 1
+
+
+def test_all_that_others_set_is_confirmed_at_once_and_the_own_is_left(workbench: Workbench) -> None:
+    set_project_settings(workbench, ["second_person_confirms=yes"])
+    folder, path = workbench.path.parent, workbench.path
+    import_mapping(workbench, write_table(folder, "fx.pay.orders,1,id,payment,1,payment_id"))
+    assert confirm_unconfirmed(workbench).as_json() == {"state": 5, "title": "", "confirmed": 0, "own": 1}
+    workbench.close()
+    with Workbench.open(path, who="uma") as other:
+        import_mapping(other, write_table(folder, "fx.pay.orders,1,id,refund,1,refund_id"))
+        done = confirm_unconfirmed(other, "looked at it")
+        assert (done.confirmed, done.own, done.title) == (1, 1, "Confirm 1 unconfirmed block")
+        assert sorted(block.status for block in other.document.matrix.blocks()) == ["confirmed", "unconfirmed"]
+        assert other.undo().title == "Undo: Confirm 1 unconfirmed block"
 
 
 def test_undo_brings_back_what_was_confirmed_as_confirmed(mapped: Workbench) -> None:

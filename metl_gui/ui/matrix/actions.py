@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
+from metl_gui.ui.conditions import something_waits
 from metl_gui.ui.matrix.look import Sign
 from metl_gui.ui.matrix.tinting import Overlay, Tinting
 
@@ -38,7 +39,7 @@ ROWS = (
         "Next block that waits",
         "N",
         lambda w: w.map.matrix.go_to_next(Sign.REVIEW),
-        lambda w: w.waiting > 0,
+        something_waits,
         scope="matrix",
         begins_section=True,
     ),

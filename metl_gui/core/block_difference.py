@@ -14,7 +14,7 @@ from typing import TypeAlias
 from metl_gui.core.blocks import Block, BlockKey, Element, Status, Verdict
 from metl_gui.core.document import Document
 from metl_gui.core.matching import Matching
-from metl_gui.core.nodes import Side
+from metl_gui.core.nodes import Side, Version
 from metl_gui.errors import BugError
 
 Pair: TypeAlias = tuple[str, str]
@@ -188,13 +188,25 @@ def _same_version(sides: _Sides, side: Side, old_id: int, new_id: int) -> dict[i
         return sides.matching.attributes(old, new)
     ids = sides.new.tree(side).schema(new.schema_id).version_ids
     there = next((id_ for id_ in ids if sides.matching.version(side, id_) == old_id), None)
-    if there is None:
+    if there is not None:
+        older = sides.new.tree(side).version(there)
+        was = sides.matching.attributes(old, older)
+        lineages = {a.lineage: was[a.id] for a in older.attributes if a.id in was}
+        return {a.id: lineages[a.lineage] for a in new.attributes if a.lineage in lineages}
+    return _through_before(sides, side, old, new)
+
+
+def _through_before(sides: _Sides, side: Side, old: Version, new: Version) -> dict[int, int]:
+    """Recognise attributes by the lineages before, where the version before is gone; else by their paths."""
+    id_ = sides.matching.version(side, new.id)
+    if id_ is None:
         paths = {a.path: a.id for a in old.attributes}
         return {a.id: paths[a.path] for a in new.attributes if a.path in paths}
-    older = sides.new.tree(side).version(there)
-    was = sides.matching.attributes(old, older)
-    lineages = {a.lineage: was[a.id] for a in older.attributes if a.id in was}
-    return {a.id: lineages[a.lineage] for a in new.attributes if a.lineage in lineages}
+    other = sides.old.tree(side).version(id_)
+    was = sides.matching.attributes(other, new)
+    lineages = {a.id: a.lineage for a in other.attributes}
+    gone = {a.lineage: a.id for a in old.attributes}
+    return {new_id: gone[lineages[known]] for new_id, known in was.items() if lineages[known] in gone}
 
 
 def _with_paths(sides: _Sides, found: BlockDifference, old: Block | None, new: Block | None) -> BlockDifference:

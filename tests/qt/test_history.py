@@ -464,6 +464,31 @@ def test_the_slider_steps_through_states_and_keeps_the_place_of_the_matrix(windo
     assert looks_back(window) is None
 
 
+def test_the_matrix_stands_where_it_stood_after_states_that_lack_what_it_showed(window: Window) -> None:
+    document = window.project.value
+    key = max((b for b in document.matrix.blocks() if b.elements), key=lambda b: b.version).key
+    source, target = (place_of_version(document, side, id_) for side, id_ in zip(Side, key, strict=True))
+    window.selection.choose(Selected(source, target))
+    matrix = window.map.matrix
+    matrix.fit_selection()
+    matrix.drift(matrix.camera.panned(matrix.frame, 400.0, 120.0))
+    before = matrix.camera
+    for state in (60, 1, 20):
+        window.history.looking.look_at(state)
+    assert matrix.camera != before
+    window.history.looking.come_back()
+    assert matrix.camera == before
+
+
+def test_who_moves_while_looking_back_stays_where_they_went(window: Window) -> None:
+    matrix = window.map.matrix
+    window.history.looking.look_at(now(window) - 1)
+    matrix.zoom(2.0)
+    moved = matrix.camera
+    window.history.looking.come_back()
+    assert matrix.camera == moved
+
+
 def test_dragging_the_slider_shows_the_state_under_the_hand(window: Window) -> None:
     window.actions_table["time_slider"].trigger()
     QApplication.processEvents()

@@ -29,6 +29,7 @@ class Looking(QObject):
     rebuilt meanwhile, and at the end the one where the hand stopped.
 
     Signals:
+        leaving: another state is about to be shown.
         shown: another state is shown, or the newest again.
         failed: a ``MetlError``: the state cannot be shown.
 
@@ -36,6 +37,7 @@ class Looking(QObject):
         jobs: where a state is rebuilt.
     """
 
+    leaving = Signal()
     shown = Signal()
     failed = Signal(object)
 
@@ -45,6 +47,7 @@ class Looking(QObject):
         self._job: Job | None = None
         self._asked: object = None
         self._wanted: int | None = None
+        self._is_showing = False
         self._chosen = self._left = Selected()
         self.told: PastState | None = None
         project.opened.connect(self._opened)
@@ -130,11 +133,19 @@ class Looking(QObject):
         """Show a state with what is selected, as far as the state has it; what it lacks comes back with it."""
         if self._project.looks_back is None or self._selection.current != self._left:
             self._chosen = self._selection.current
-        self._project.look_at(state, document)
-        self._selection.choose(still_there(self._project.value, self._chosen))
+        self.leaving.emit()
+        self._is_showing = True
+        try:
+            self._project.look_at(state, document)
+            self._selection.choose(still_there(self._project.value, self._chosen))
+        finally:
+            self._is_showing = False
         self._left = self._selection.current
+        self._looked()
 
     def _looked(self) -> None:
+        if self._is_showing:
+            return  # told once, when what is selected has followed
         if self._project.looks_back is None:
             self.told = None
         self.shown.emit()

@@ -382,3 +382,17 @@ def test_a_dismissed_version_task_is_gone_and_adds_nothing(deciding: Window) -> 
     QTest.mouseClick(deciding.review.list.tasks.buttons[1], LEFT)
     assert deciding.review.list.tasks.tasks == ()
     assert deciding.project.value.state == state
+
+
+def test_a_card_says_whether_anything_else_feeds_what_was_lost(deciding: Window) -> None:
+    assert card(deciding, "legacy_code").facts.reason.endswith("No other schema feeds it.")
+    document = deciding.project.value
+    other, target = document.extraction.named("fx.rates.table_0001"), document.cdm.named("entity_payments")
+    assert other is not None
+    assert target is not None
+    source, entity = document.extraction.version(other.version_ids[0]), document.cdm.version(target.version_ids[0])
+    code, legacy = source.at_path("legacy_code"), entity.at_path("legacy_code")
+    assert code is not None
+    assert legacy is not None
+    deciding.project.do(SetElements((source.id, entity.id), (Element(legacy.id, code.id),)))
+    assert card(deciding, "legacy_code").facts.reason.endswith("1 other schema feeds it.")

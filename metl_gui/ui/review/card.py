@@ -13,9 +13,11 @@ from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.loss_choices import LossChoices, loss_choices, lost_path
 from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.other_feeders import other_feeders
 from metl_gui.core.proposals import Proposal, best_proposals
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.ui.elided import Elided
+from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.review.choice_rows import Choosable
@@ -80,17 +82,25 @@ def cards_of(
     entity = document.cdm.schema(entity_version.schema_id)
     best = best_proposals(document, block, refused)
     choices = loss_choices(document, block, losses, refused)
+    feeders = other_feeders(document, block) if losses else None
     cards = []
     for loss in losses:
         target = entity_version.of_lineage(loss.q_lineage)
         need = "gone from" if target is None else "optional in" if target.optional else "required in"
         proposal = best.get(loss)
         evidence = f"{proposal.reason}." if proposal else "Nothing new looks like it."
-        reason = f"{loss.reason.rstrip('.')}. {evidence}"
+        parts = [f"{loss.reason.rstrip('.')}.", evidence]
+        parts += [_feeders_words(feeders.get(target.id, 0))] if feeders is not None and target is not None else []
         where = f"{need} {entity.name} {entity_version.label}"
         path = lost_path(document, block, loss)
-        cards.append(CardFacts(loss, loss.to_path, where, reason, path, proposal, choices[loss]))
+        cards.append(CardFacts(loss, loss.to_path, where, " ".join(parts), path, proposal, choices[loss]))
     return cards
+
+
+def _feeders_words(count: int) -> str:
+    if not count:
+        return "No other schema feeds it."
+    return f"{number_of(count, 'other schema')} {'feeds' if count == 1 else 'feed'} it."
 
 
 class LossCard(QFrame):

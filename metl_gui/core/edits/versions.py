@@ -232,24 +232,31 @@ def _lineages(
 def _stated(tree: TreeView, lower: Iterable[int], attributes: tuple[AttributeDeclaration, ...]) -> dict[str, int]:
     """Find the lineages of attributes of which the source says what they were called, nearest version first.
 
-    Sources repeat such a name in every version that follows. So it says nothing of an attribute that the version before
-    has under its own name already, unless names have changed places.
+    Sources repeat such a name in every version that follows. So it says nothing of an attribute that was called that
+    before already, nor where the version before has both names and the other one still stands for itself.
     """
     asked = {a.path: a.equivalent_to for a in attributes if a.equivalent_to}
     own = {a.path for a in attributes}
+    lower = tuple(lower) if asked else ()
     found: dict[str, int] = {}
-    taken: set[int] = set()
     for id_ in lower:
         if len(found) == len(asked):
             break
         there = {a.path: a.lineage for a in tree.version(id_).attributes}
-        for path, names in list(asked.items()):
-            old = next((name for name in names if name in there and there[name] not in taken), None)
-            if path in found:
-                continue
-            if path in there and not (old in own and old in asked):
+        taken = set(found.values())
+        for path in [path for path in asked if path not in found]:
+            old = next((name for name in asked[path] if name in there and there[name] not in taken), None)
+            stands = old in own and old not in asked
+            if path in there and (old is None or stands or _was_called(tree, lower, there[path], asked[path])):
                 del asked[path]
             elif old is not None:
                 found[path] = there[old]
                 taken.add(there[old])
     return found
+
+
+def _was_called(tree: TreeView, versions: Iterable[int], lineage: int, names: tuple[str, ...]) -> bool:
+    """Whether an attribute had one of some other names in a version."""
+    known = (tree.version(id_).of_lineage(lineage) for id_ in versions)
+    paths = [attribute.path for attribute in known if attribute is not None]
+    return any(path in names and path != paths[0] for path in paths)

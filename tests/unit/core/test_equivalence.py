@@ -57,3 +57,13 @@ def test_a_stated_name_that_nobody_had_leaves_the_same_path() -> None:
 def test_a_path_that_was_absent_continues_its_old_lineage() -> None:
     world = history(("id", "a"), ("id",), ("id", "a", "b"))
     assert lineages(world, "3")["a"] == lineages(world, "1")["a"]
+
+
+def test_a_name_taken_over_from_an_attribute_that_goes_takes_its_lineage_too() -> None:
+    world = history(("value", "id"), ("value=id",))
+    assert lineages(world, "2")["value"] == lineages(world, "1")["id"]
+
+
+def test_two_names_that_both_go_on_stay_apart_whatever_is_stated() -> None:
+    world = history(("b=a", "a"), ("b=a", "a", "c"))
+    assert {path: lineages(world, "2")[path] for path in "ab"} == lineages(world, "1")

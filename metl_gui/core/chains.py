@@ -64,4 +64,6 @@ def restored(draft: Draft, block: Block, wanted: Iterable[Restoring], answer: st
     if not answered:
         return block
     losses = tuple(replace(x, answer=answer) if x in answered else x for x in block.losses)
-    return replace(block, elements=tuple(sorted(elements)), losses=losses).settled()
+    stamp = draft.stamp
+    found = replace(block, elements=tuple(sorted(elements)), losses=losses, who=stamp.who, when_ms=stamp.when_ms)
+    return found.settled()

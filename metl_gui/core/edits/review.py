@@ -214,7 +214,7 @@ def _accept(
     losses = tuple(replace(x, answer="accepted") if x.is_open and x.chain in chains else x for x in block.losses)
     waits = tuple(id_ for id_ in block.waits if id_ not in decided)
     if losses != block.losses or waits != block.waits:
-        found = replace(block, unconfirmed=False) if confirms else block
+        found = _stamped(draft, replace(block, unconfirmed=block.unconfirmed and not confirms), "")
         draft.put_block(replace(found, losses=losses, waits=waits).settled())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.blocks import Status, Verdict
+from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
@@ -303,3 +304,17 @@ def test_switching_several_entities_at_once_names_every_block_that_goes_too() ->
     assert entity is not None
     edit = Several("Set policy = default for 1 entity", (SetSettings(Side.CDM, entity.id, (("policy", ""),)),))
     assert world.do(edit).title == "Set policy = default for 1 entity, removing s 1.0.0 → be 1"
+
+
+@pytest.mark.parametrize("decision", ["confirm", "rename", "map"])
+def test_later_versions_of_a_chain_carry_who_decided_and_when(decision: str) -> None:
+    world = mapped("a", "b")
+    world.schema("s", "2.0.0", "a", "bee")
+    world.schema("s", "3.0.0", "a", "bee", "c")
+    assert world.block("s@3.0.0:be@1").who == ""
+    key = world.key("s@2.0.0:be@1")
+    by_hand = SetElements(key, ones=(world.element(key, "bee", "b"),))
+    edits: dict[str, Edit] = {"confirm": ConfirmBlock(key), "rename": RenameLost(key, "b", "bee"), "map": by_hand}
+    stamp = world.do(edits[decision]).stamp
+    block = world.block("s@3.0.0:be@1")
+    assert (block.status, block.who, block.when_ms) == (Status.CONFIRMED, stamp.who, stamp.when_ms)

@@ -172,7 +172,6 @@ class ReviewList(Surface):
         self.view.setUniformItemSizes(len(entries) == len(ranked))  # asked row by row, thousands of sizes take a while
         self.model.show_entries(self._document, entries)
         self.none.setVisible(not passed and bool(self._items))
-        self.view.setVisible(bool(passed) or not self._items)
         self._say_bulk(len(passed))
         self.counted.emit(len(passed))
 

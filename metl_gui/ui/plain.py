@@ -6,8 +6,12 @@ and an ampersand in a menu for a key, unless it is told otherwise; here it is to
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtGui import Qt
 from PySide6.QtWidgets import QLabel, QWidget
+
+_TAG = re.compile(r"<[A-Za-z/!]")
 
 
 def plain_label(words: str = "", kind: str = "", parent: QWidget | None = None) -> QLabel:
@@ -21,8 +25,11 @@ def plain_label(words: str = "", kind: str = "", parent: QWidget | None = None) 
 
 
 def plain_tip(words: str) -> str:
-    """Return what a tooltip must be given to show these words to the letter."""
-    return str(Qt.convertFromPlainText(words)) if Qt.mightBeRichText(words) else words
+    """Return what a tooltip must be given to show these words to the letter.
+
+    Qt looks at the beginning only; what stands further on is written so too, as whoever shows it may put it elsewhere.
+    """
+    return str(Qt.convertFromPlainText(words)) if _TAG.search(words) or Qt.mightBeRichText(words) else words
 
 
 def plain_entry(words: str) -> str:

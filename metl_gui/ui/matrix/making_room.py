@@ -43,20 +43,22 @@ def _old_places(laid: Laid, items: Ints, befores: Ints) -> Floats:
 
 
 def _moved(laid: Laid, items: Ints, befores: Ints) -> Laid:
-    count = len(laid.versions)
-    version = np.arange(count)
-    versions = ItemSpans(
-        laid.versions.starts + GHOST * search(items, version, "left"),
-        laid.versions.stops + GHOST * search(items, version, "right"),
-        laid.versions.bounds,
-    )
+    whole = laid.versions
+    versions = ItemSpans(_behind(whole.starts, items + 1), _behind(whole.stops, items), whole.bounds)
     runs, run_origins = _cut(laid, np.unique(befores))
-    runs = Runs(runs.starts + GHOST * search(befores, runs.bounds[:-1], "right"), runs.bounds)
+    runs = Runs(_behind(runs.starts, search(runs.bounds[:-1], befores, "left")), runs.bounds)
     notches = laid.notches
     if len(notches):
         notches = replace(notches, begins=notches.begins + GHOST * _ghosts_before_notches(laid, items, befores))
     length = laid.length + GHOST * len(items)
     return replace(laid, versions=versions, runs=runs, notches=notches, length=length, run_origins=run_origins)
+
+
+def _behind(places: Floats, firsts: Ints) -> Floats:
+    """Move places on by one ghost from each of some places on, given by their numbers in order."""
+    counts = np.diff(np.concatenate([[0], firsts, [len(places)]]))
+    moved: Floats = places + np.repeat(GHOST * np.arange(len(firsts) + 1), counts)
+    return moved
 
 
 def _cut(laid: Laid, befores: Ints) -> tuple[Runs, Ints | None]:

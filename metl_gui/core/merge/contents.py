@@ -34,11 +34,13 @@ class Content:
         elements: by their ends, with their paths.
         block: its block, ``None`` where it has none, or does not have the version.
         cut: elements that do not reach this version because their source ends before it.
+        is_own: whether the side has the schema version, so that having no block says something.
     """
 
     elements: Mapping[Ends, Pair] = field(default_factory=dict)
     block: Block | None = None
     cut: Mapping[Ends, Pair] = field(default_factory=dict)
+    is_own: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Contents:
         if has[0]:
             # A side that removed the version says nothing of its elements: the other one changed them, and it stays.
             base = sides[0]
-            return Trio(base, *(sides[at] if has[at] else Content(base.elements) for at in (1, 2)))
+            return Trio(base, *(sides[at] if has[at] else Content(base.elements, is_own=False) for at in (1, 2)))
         below = self._below(version)
         carried = [self._carried(side, below, version, entity_version, is_parallel) for side in range(3)]
         return Trio(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
@@ -101,7 +103,7 @@ class Contents:
         self, side: int, below: Version | None, version: Version, entity_version: Version, is_parallel: bool
     ) -> Content:
         if below is None:
-            return Content()
+            return Content(is_own=False)
         content = self._content(side, below, entity_version, is_parallel)
         lineages = {a.id: a.lineage for a in below.attributes}
         here = {a.lineage: a for a in version.attributes}
@@ -113,4 +115,4 @@ class Contents:
                 cut[source, target] = paths
             else:
                 found[attribute.id, target] = attribute.path, paths[1]
-        return Content(found, None, cut)
+        return Content(found, None, cut, is_own=False)

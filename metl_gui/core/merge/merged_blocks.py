@@ -124,10 +124,7 @@ class BlockMerger:
         """Give a merged block the record that follows from those of the sides."""
         base, ours, theirs = (self._translated(at, key, side.block) for at, side in enumerate(sides))
         # What a side does not have yet, or not any more, it has not decided otherwise either.
-        ours, theirs = (
-            base if block is None and (side.elements == sides.base.elements) and side.block is None else block
-            for block, side in ((ours, sides.ours), (theirs, sides.theirs))
-        )
+        ours, theirs = ours if sides.ours.is_own else base, theirs if sides.theirs.is_own else base
         records = Trio(*(block or Block(*key) for block in (base, ours, theirs)))
         told = Trio(*(None if block is None else block.status for block in (base, ours, theirs)))
         is_ours_as_base = told.ours == told.base and sides.ours.elements == sides.base.elements

@@ -259,6 +259,8 @@ def _entry_lines(item: ReviewEntry) -> Iterator[str]:
         yield f"  perhaps {proposal.lost}={proposal.candidate} ({proposal.score:.2f}, {proposal.reason})"
     for group in item.together:
         yield f"  perhaps together: {group.reason}"
+    for block, ends in item.there_again:
+        yield f"  there again in {block}: {ends.from_path} -> {ends.to_path}"
     for change in item.type_changes:
         weight = "compatible" if change.is_compatible else "not compatible"
         yield f"  {change.path} was {change.before}, is {change.after} ({weight})"

@@ -71,6 +71,7 @@ class ReviewEntry:
         assigned_to: who is to decide, empty for nobody.
         since_ms: since when it stands as it does (milliseconds since 1970, 0 when nobody knows).
         together: proposals that belong together, such as those of a moved struct.
+        there_again: where both ends of a lost element are there again and free, and how they are called there.
     """
 
     block: BlockName
@@ -88,6 +89,7 @@ class ReviewEntry:
     assigned_to: str = ""
     since_ms: int = 0
     together: tuple[RenameGroup, ...] = ()
+    there_again: tuple[tuple[BlockName, ElementName], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return one item of ``metl review --list``."""
@@ -118,6 +120,7 @@ class ReviewEntry:
                 }
                 for group in self.together
             ],
+            "there_again": [{"block": block.as_json(), **ends.as_json()} for block, ends in self.there_again],
         }
 
 
@@ -190,6 +193,7 @@ def entry(
         assigned,
         block.when_ms,
         grouped({loss: p for loss, p in best_proposals(document, block, refused).items() if loss in item.losses}),
+        tuple((known_block_name(document, x.key), ElementName(x.from_path, x.to_path)) for x in item.there_again),
     )
 
 

@@ -84,6 +84,15 @@ def test_confirm_all_takes_only_the_named_verdict(shrunk: Workbench) -> None:
         reviewing.confirm_all(shrunk, "smaler")
 
 
+def test_an_item_names_the_later_version_in_which_a_lost_attribute_is_there_again(shrunk: Workbench) -> None:
+    shrunk.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "id", "customer_ref", "legacy")))
+    again = reviewing.review_list(shrunk.document).as_json()["items"][0]["there_again"]
+    block = {"schema": "fx.pay.orders", "version": "3", "entity": "payment", "entity_version": "1"}
+    assert again == [{"block": block, "from": "legacy", "to": "legacy_code"}]
+    reviewing.rename(shrunk, "fx.pay.orders@3:payment@1", ["legacy=legacy"])
+    assert reviewing.review_list(shrunk.document).items[0].there_again == ()
+
+
 def test_a_postponed_item_stands_at_the_end(shrunk: Workbench) -> None:
     reviewing.postpone(shrunk, PAYMENT_2, "ask the owner")
     items = reviewing.review_list(shrunk.document).items

@@ -39,10 +39,6 @@ class Beside:
         self._editing = editing
         self._appending = appending
 
-    def refuse_proposal(self, schema_id: int, lost: str, candidate: str, stamp: Stamp) -> None:
-        """Remember that an attribute of an extraction schema was not renamed, where only paths are known."""
-        self.refuse_renames([RefusedRename(Side.EXTRACTION, schema_id, lost, candidate)], stamp)
-
     def refuse_renames(self, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
         """Remember that rename proposals were refused, so that they are not made again."""
         with self._editing() as connection:

@@ -287,10 +287,6 @@ class Workbench:
         """
         self._project.name_state(state, name, self.stamp())
 
-    def refuse_proposal(self, schema_id: int, lost: str, candidate: str) -> None:
-        """Remember that a rename proposal was refused; not part of a state."""
-        self._project.beside.refuse_proposal(schema_id, lost, candidate, self.stamp())
-
     def refused_proposals(self) -> RefusedRenames:
         """Return the refused rename proposals."""
         return self._project.beside.refused_proposals()

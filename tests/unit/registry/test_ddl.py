@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -55,3 +57,10 @@ def test_no_text_is_refused_and_no_name_is_empty(text: str) -> None:
 
 def test_a_statement_that_fills_a_table_is_not_looked_into() -> None:
     assert renames("ALTER TABLE t RENAME COLUMN a TO b " + " " * MAX_LENGTH) == ()
+
+
+def test_who_reads_schemas_without_renames_does_not_wait_for_the_grammar() -> None:
+    code = "import sys; from metl_gui.registry import folders, ddl; ddl.renames('ALTER TABLE t ADD x int', 'mysql')"
+    told = f"{code}; print('sqlglot' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.draft import Stamp
+from metl_gui.core.nodes import Side
+from metl_gui.core.suggest.refusal import RefusedRename
 from metl_gui.errors import ProjectError
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.states import NamedState
@@ -71,7 +73,8 @@ def test_a_state_is_named_and_renamed_without_making_another_one(editing: Editin
 
 def test_a_refused_proposal_is_remembered_once(editing: Editing, path: Path) -> None:
     for _ in range(2):
-        editing.project.beside.refuse_proposal(1, "legacy", "note", Stamp("ada"))
+        refused = RefusedRename(Side.EXTRACTION, 1, "legacy", "note")
+        editing.project.beside.refuse_renames([refused], Stamp("ada"))
     editing.project.close()
     with ProjectFile.open(path, for_editing=False) as project:
         assert list(project.beside.refused_proposals()) == [(1, "legacy", "note")]

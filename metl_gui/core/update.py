@@ -75,7 +75,8 @@ def carry_to_entity_version(draft: Draft, previous: Version, new: Version, repla
         is_retired = source.status is Status.RETIRED
         if is_copied(source) or (replace_old and not source.is_plain):
             carried = _retired_along_entity(source, row) if is_retired else _carried_along_entity(draft, source, row)
-            draft.put_block(carried)
+            if is_retired or not (carried.is_null and carried.is_plain):
+                draft.put_block(carried)
     if replace_old:
         draft.drop_blocks(block.key for block in sources)
 

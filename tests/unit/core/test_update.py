@@ -318,3 +318,15 @@ def test_later_versions_of_a_chain_carry_who_decided_and_when(decision: str) -> 
     stamp = world.do(edits[decision]).stamp
     block = world.block("s@3.0.0:be@1")
     assert (block.status, block.who, block.when_ms) == (Status.CONFIRMED, stamp.who, stamp.when_ms)
+
+
+def test_nothing_moves_to_the_new_entity_version_of_a_block_that_holds_and_waits_for_nothing() -> None:
+    world = mapped("a")
+    world.schema("s", "2.0.0", "b")
+    key = world.key("s@2.0.0:be@1")
+    by_hand = world.element(key, "b", "a")
+    world.do(SetElements(key, ones=(by_hand,)))
+    world.do(SetElements(key, zeros=(by_hand,)))
+    assert world.block("s@2.0.0:be@1").is_null
+    world.entity("be", "2", "a", "c")
+    assert world.document.matrix.block(*world.key("s@2.0.0:be@2")) is None

@@ -236,11 +236,12 @@ def _is_of(row: SetAsideRecord, task: VersionTask) -> bool:
 
 def _seen(wait: Waiting, watch: Watch) -> list[VersionTask]:
     """Read what a run set aside for want of a version; touches no project."""
-    gathered = UnknownVersions()
-    for number, row in enumerate(_rows(Path(wait.errors))):
-        if number % _STEP == 0:
-            watch.step(f"Looking at {number:,} records that no version fits")
+    gathered, count = UnknownVersions(), 0
+    for count, row in enumerate(_rows(Path(wait.errors)), 1):
+        if count % _STEP == 0:
+            watch.step(f"{count:,} records looked at that no version fits")
         gathered.add(row.incoming, row.schema, row.detail)
+    watch.tell(f"{count:,} records looked at that no version fits", count, count)
     return gathered.tasks(wait, f"messages that run {wait.run_id} set aside")
 
 

@@ -264,7 +264,7 @@ class Window(QMainWindow):
         self.second.changed.connect(self._show_second)
         self.status.second_wanted.connect(self.second.go_on)
         self.status.history_wanted.connect(self.history.show)
-        self.head.live_wanted.connect(self.history.compare_with_live)
+        self.head.live_wanted.connect(self.history.follow_live)
         self.history.live.changed.connect(self._show_live)
         self.opening.began.connect(self._opening_began)
         self.opening.progressed.connect(self.opening_page.show_progress)

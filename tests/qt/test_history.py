@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Block, Element
@@ -365,6 +366,39 @@ def test_marks_of_a_comparison_go_with_the_panel(window: Window, qtbot: QtBot) -
     assert window.history.panel.difference.compared is not None
     window.history.dock.close()
     assert window.map.matrix.sight.difference is None
+
+
+def test_the_menu_of_a_state_compares_it_with_now(window: Window, qtbot: QtBot) -> None:
+    clear_one(window)
+    show_history(window)
+    view = window.history.panel.view
+    for _ in range(3):
+        QTest.keyClick(view, Qt.Key.Key_Down)
+    chosen = now(window) - 3
+    place = view.visualRect(view.currentIndex()).center()
+    QApplication.sendEvent(
+        view.viewport(),
+        QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place)),
+    )
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    entries = {action.text(): action for action in menu.actions() if action.isEnabled()}
+    assert {"Compare the state with now", "Undo the state that is looked at or chosen…", "Copy as text"} <= set(entries)
+    entries["Compare the state with now"].trigger()
+    menu.close()
+    pane = window.history.panel.difference
+    qtbot.waitUntil(lambda: pane.compared is not None and not pane.compared.asked.is_step)
+    assert pane.heading.text() == f"From state {chosen} to now, state {now(window)}"
+    assert looks_back(window) is None
+
+
+def test_an_older_state_is_meant_only_while_the_keyboard_is_on_it(window: Window) -> None:
+    clear_one(window)
+    show_history(window)
+    QTest.keyClick(window.history.panel.view, Qt.Key.Key_Down)
+    assert window.history.meant == now(window) - 1
+    window.map.matrix.setFocus()
+    assert window.history.meant is None
 
 
 def test_what_a_state_changed_is_told_in_words_that_can_be_copied(window: Window, qtbot: QtBot) -> None:

@@ -131,14 +131,18 @@ class HistoryRoom(QObject):
             self.show()
             self.panel.compare(meant, None, f"From state {meant:,} to now, state {self.looking.newest:,}")
 
-    def compare_with_live(self) -> None:
-        """Compare the live state with the one that is meant, which is the newest one where none is chosen."""
+    def follow_live(self) -> None:
+        """Compare the live state with the one that the window shows."""
+        self.compare_with_live(self._window.project.looks_back or self.looking.newest)
+
+    def compare_with_live(self, state: int | None = None) -> None:
+        """Compare the live state with another one: the one that is meant, which is the newest one where none is."""
         live = self.live.number
         if live is None:
             self._window.notify("Nothing is published yet, so there is nothing live to compare with.")
             return
+        meant = state or self.meant or self.looking.newest
         self.show()
-        meant = self.meant or self.looking.newest
         words = "now" if meant == self.looking.newest else f"state {meant:,}"
         if meant >= live:
             self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
@@ -211,11 +215,11 @@ class HistoryRoom(QObject):
 
     @property
     def meant(self) -> int | None:
-        """The state that is meant: the one that is looked at, else the one chosen in the history."""
+        """The state that is meant: the one that is looked at, else the one on which the keyboard is in the history."""
         looks_back = self._window.project.looks_back
         if looks_back is not None:
             return looks_back
-        chosen = self.panel.chosen if self.panel.isVisible() else ()
+        chosen = self.panel.chosen if self.panel.view.hasFocus() else ()
         return chosen[0].state if len(chosen) == 1 else None
 
     def _go_to(self, row: DifferenceRow) -> None:

@@ -6,8 +6,11 @@ merged, are problems of that cell, told with sheet, row and column by whoever ne
 
 from __future__ import annotations
 
+import lzma
 import re
+import warnings
 import zipfile
+import zlib
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
@@ -33,6 +36,17 @@ _MAX_MERGED = 1_000
 _PARTS_CHECKED = (".xml", ".rels", ".vml")
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _HEAD_BYTES = 4096
+_UNPACKING = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    EOFError,
+    OSError,
+)
+"""What the standard library raises on damaged parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,9 @@ def read_sheet(path: Path, name: str, titles: tuple[str, ...]) -> Sheet:
     from openpyxl import load_workbook
 
     try:
-        book = load_workbook(BytesIO(content), data_only=False, keep_links=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
+            book = load_workbook(BytesIO(content), data_only=False, keep_links=False)
     except Exception as error:
         raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
     found = [sheet for sheet in book.worksheets if sheet.title == name]
@@ -204,7 +220,7 @@ def _checked(path: Path) -> bytes:
     try:
         with zipfile.ZipFile(BytesIO(content)) as packed:
             _check_parts(path, packed)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError) as error:
+    except _UNPACKING as error:
         raise _damaged(path, f"{str(error).rstrip('.') or 'Its parts cannot be unpacked'}.") from error
     return content
 

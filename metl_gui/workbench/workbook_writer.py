@@ -6,9 +6,10 @@ Whatever a text begins with, it is a text: no cell ever becomes a formula.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -97,18 +98,22 @@ def _fill(sheet: Worksheet, plan: SheetPlan) -> None:
     head, asked = PatternFill("solid", _HEAD), PatternFill("solid", _ANSWER)
     wrapped, open_ = Alignment(wrap_text=True, vertical="top"), Protection(locked=False)
     for at, column in enumerate(plan.columns, 1):
-        cell = sheet.cell(1, at)
+        cell: Any = sheet.cell(1, at)  # its style is no part of what the stubs know
         _put(cell, column.title)
         cell.font, cell.fill, cell.alignment = Font(bold=True), head, wrapped
         shown = sheet.column_dimensions[get_column_letter(at)]
         shown.width, shown.hidden = column.width, column.is_hidden
+    dressed: dict[bool, Any] = {}
     for number, values in enumerate(plan.rows, 2):
         for at, (column, value) in enumerate(zip(plan.columns, values, strict=True), 1):
             cell = sheet.cell(number, at)
+            if column.is_asked not in dressed:
+                cell.alignment = wrapped
+                if column.is_asked:
+                    cell.fill, cell.protection = asked, open_
+                dressed[column.is_asked] = copy(cell._style)  # noqa: SLF001 - part by part it takes longer than all else
+            cell._style = copy(dressed[column.is_asked])  # noqa: SLF001
             _put(cell, value)
-            cell.alignment = wrapped
-            if column.is_asked:
-                cell.fill, cell.protection = asked, open_
     sheet.freeze_panes = "A2"
     last = get_column_letter(len(plan.columns))
     sheet.auto_filter.ref = f"A1:{last}{max(len(plan.rows) + 1, 2)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import zipfile
 from pathlib import Path
+from random import Random
 
 import openpyxl
 import pytest
@@ -93,6 +94,22 @@ def test_what_is_no_workbook_is_refused_in_words(tmp_path: Path) -> None:
         rows_of(tmp_path / "missing.xlsx")
     with pytest.raises(SchemaError, match="not a file"):
         rows_of(tmp_path)
+
+
+def test_whatever_bytes_are_damaged_the_answer_is_a_sentence(tmp_path: Path) -> None:
+    raw, random = save(tmp_path / "a.xlsx", ("a", "x"), ("b", 1.5)).read_bytes(), Random(1)
+    refused: list[str] = []
+    for _ in range(200):
+        data = bytearray(raw)
+        for _ in range(random.randint(1, 30)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        (tmp_path / "b.xlsx").write_bytes(data)
+        try:
+            rows_of(tmp_path / "b.xlsx")
+        except SchemaError as error:
+            refused.append(error.title)
+    assert len(refused) > 100
+    assert all("b.xlsx" in title for title in refused)
 
 
 def test_a_workbook_that_unpacks_to_more_than_any_is_refused_before_it_is_unpacked(

@@ -200,3 +200,18 @@ def test_both_squares_of_a_conflict_are_crossed_and_the_legend_says_so(dressed: 
         x, y = (round((sum(stretch) / 2 + 0.4) * scale) for stretch, scale in ((column, 27), (row, 25)))
         near = {image.pixelColor(x + dx, y + dy).name() for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
         assert colour.name() in near
+
+
+def test_a_ghost_is_hatched_wherever_its_axis_shows_single_attributes(dressed: QApplication) -> None:
+    assert dressed is not None
+    content, theme = content_of(DOCUMENT), themes.load("light")
+    begin = float(content.columns.ghosts.begins[0])
+    signs = {}
+    for scale_y in (25.0, 4.0, 0.6, 0.05):
+        look = Look(content, Camera(begin - 5, -0.4, 27, scale_y), (400, 200), 1.0, theme)
+        image = QImage(400, 200, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        signs[scale_y] = Sign.REMOVED in paint_plane(painter, look), look.levels[1]
+        painter.end()
+    assert all(is_hatched is (level is not None) for is_hatched, level in signs.values())
+    assert {level for _, level in signs.values()} >= {Level.ATTRIBUTE, Level.VERSION, None}

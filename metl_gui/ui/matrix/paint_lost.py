@@ -90,6 +90,11 @@ def _paint_axis(painter: QPainter, look: Look, *, is_column: bool) -> bool:
         return False
     hatching = Hatching(painter, look.ratio, is_vector=look.is_vector)
     sight = QRectF(0, 0, *look.size)
+    if look.levels[1 if is_column else 0] not in (Level.ATTRIBUTE, Level.VERSION):
+        for _, begin in found:  # thousands of blocks may lie in one tile
+            box = _pixels(look, (begin, begin + GHOST), (0.0, other.length), is_column=is_column)
+            hatching.fill(box, sight, *_colours(look.theme, is_lost=False))
+        return True
     spans = other.spans(Level.VERSION)
     seen = spans.within(*across)
     stretches = [spans.stretch(item) for item in seen]

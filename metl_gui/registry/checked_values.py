@@ -6,7 +6,6 @@ A place is written as in ``blocks[3].elements[0].from``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.errors import SchemaError
@@ -14,17 +13,31 @@ from metl_gui.errors import SchemaError
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number"}
 
 
-@dataclass(frozen=True, slots=True)
 class Checked:
     """A parsed value at its place; every question is refused with that place where the value does not fit.
 
     Args:
         value: what ``json.loads`` gave.
-        place: where it stands, ``""`` for the whole document.
+        parent: what it stands in, ``None`` for the whole document.
+        step: its name or number there.
     """
 
-    value: Any
-    place: str = ""
+    __slots__ = ("_parent", "_step", "value")
+
+    def __init__(self, value: Any, parent: Checked | None = None, step: str | int = "") -> None:
+        self.value = value
+        self._parent = parent
+        self._step = step
+
+    @property
+    def place(self) -> str:
+        """Where it stands, worked out only when somebody must be told."""
+        if self._parent is None:
+            return ""
+        above = self._parent.place
+        if isinstance(self._step, int):
+            return f"{above}[{self._step}]"
+        return f"{above}.{self._step}" if above else self._step
 
     def refused(self, what: str, hint: str = "Export the state again.") -> SchemaError:
         """Make the error that says what is wrong here."""
@@ -32,17 +45,17 @@ class Checked:
 
     def member(self, name: str) -> Checked:
         """Return a member that must be there."""
-        found = self.optional(name)
-        if found is None:
+        members = self._of(dict)
+        if name not in members:
             raise self.refused(f"{name!r} is missing")
-        return found
+        return Checked(members[name], self, name)
 
     def optional(self, name: str) -> Checked | None:
         """Return a member, ``None`` where there is none."""
         members = self._of(dict)
         if name not in members:
             return None
-        return Checked(members[name], f"{self.place}.{name}" if self.place else name)
+        return Checked(members[name], self, name)
 
     def members(self) -> Iterator[tuple[str, Checked]]:
         """Yield the members of an object."""
@@ -52,7 +65,7 @@ class Checked:
     def items(self) -> Iterator[Checked]:
         """Yield the items of a list."""
         for at, each in enumerate(self._of(list)):
-            yield Checked(each, f"{self.place}[{at}]")
+            yield Checked(each, self, at)
 
     def text(self) -> str:
         """Return a text that says something."""

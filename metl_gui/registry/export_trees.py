@@ -149,8 +149,9 @@ class _TreeReader:
 
 def _scale(each: Checked) -> int:
     # Decimals may count zeros before the point, so a scale may be negative.
-    found = Checked(abs(each.value), each.place).whole() if type(each.value) is int else each.whole()
-    return -found if each.value < 0 else found
+    if type(each.value) is not int or abs(each.value) > 1 << 20:
+        raise each.refused(f"a scale is a small whole number, not {each.value!r}")
+    return int(each.value)
 
 
 def _key(each: Checked) -> KeyPaths:

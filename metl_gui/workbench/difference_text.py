@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from metl_gui.core.blocks import Status
 from metl_gui.core.block_difference import Pair
+from metl_gui.core.blocks import Status
 from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
 from metl_gui.core.nodes import Side
 from metl_gui.core.tree_difference import TreeKind
@@ -166,15 +166,16 @@ def _facts(block: BlockDifference) -> Iterator[str]:
     if is_ is not was and is_ is not None and (was is not None or is_ is not Status.CONFIRMED):
         yield f"{is_.value} (was {was.value})" if was else is_.value
     if block.waiting_after != block.waiting_before:
-        yield f"{_count(block.waiting_after, 'decision')} open (was {block.waiting_before})"
+        earlier = f" (was {block.waiting_before})" if block.waiting_before else ""
+        yield f"{_count(block.waiting_after, 'decision')} open{earlier}"
 
 
 def _against_previous(block: BlockDifference) -> str:
     count = _count(len(block.added), "element")
     if not (block.gained or block.lost):
         return f"the same as the version before, {count}"
-    words = "other" if block.gained and block.lost else "more" if block.gained else "less"
-    return f"{words} than version {block.previous} has, {count}"
+    words = "other" if block.gained and block.lost else "larger" if block.gained else "smaller"
+    return f"{words} than version {block.previous}, {count}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -140,8 +140,8 @@ def _is_asked(document: Document, name: tuple[str, str]) -> bool:
 
 
 def _content(document: Document) -> list[object]:
-    """What is the same whichever side is ours."""
+    """What is the same whichever side is ours; of a version's labels, the first one is that of ours."""
     return [
-        (told.schema, told.version, told.entity, told.added, told.status_after)
+        (told.schema, told.entity, told.added, told.status_after)
         for told in compare_by_names(Document(), document).blocks
     ]

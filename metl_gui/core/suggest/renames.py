@@ -27,8 +27,11 @@ Values = Mapping[int, frozenset[str]]
 
 LEAST_DOC, SAME_DOC = 0.75, 0.95
 _OTHER_DOC = 0.5
-_DOC_SHARE, _PLACE_SHARE, _VALUES_SHARE, _SAID_SHARE = 0.6, 0.2, 0.6, 0.85
+_DOC_SHARE, _PLACE_SHARE, _VALUES_SHARE, _SAID_SHARE = 0.6, 0.34, 0.6, 0.85
 _DOCS_DIFFER, _VALUES_DIFFER, _TYPE_WIDENED = 0.8, 0.6, 0.85
+_REWRITTEN_SHARE, _FEWEST_REWRITTEN, _LEAST_REWRITTEN = 0.42, 4, 0.8
+"""How much a place says where a row of so many attributes was written anew, of which most keep their types."""
+
 _FEWEST_VALUES = 3
 _FEWEST_LETTERS_OF_DOC = 12
 _ELSEWHERE = 0.85
@@ -90,12 +93,13 @@ def weigh_renames(
     same, widened = _types(lost, new)
     moves = _moves(lost, new, same | widened)
     names = _names(lost, new, moves, _ambiguity((before, after)))
-    places, docs, alike_values = _places(lost, new, before, after), _docs(lost, new), _alike_values(lost, new, values)
+    places, rewritten = _places(lost, new, before, after)
+    docs, alike_values = _docs(lost, new), _alike_values(lost, new, values)
     said = _said(lost, new)
     scores = names.copy()
     scores += (1 - scores) * _DOC_SHARE * np.clip((docs - LEAST_DOC) / (SAME_DOC - LEAST_DOC), 0, 1)
     scores += (1 - scores) * _VALUES_SHARE * np.maximum(alike_values, 0)
-    scores += (1 - scores) * _PLACE_SHARE * places
+    scores += (1 - scores) * np.where(rewritten, _REWRITTEN_SHARE, _PLACE_SHARE) * places
     scores += (1 - scores) * _SAID_SHARE * said
     scores *= np.where((docs >= 0) & (docs < _OTHER_DOC), _DOCS_DIFFER, 1)
     scores *= np.where((alike_values >= 0) & (alike_values < 0.05), _VALUES_DIFFER, 1)
@@ -206,39 +210,61 @@ def _equal(ours: Iterable[Hashable], theirs: Iterable[Hashable]) -> NDArray[np.b
     return np.asarray(rows[:, None] == columns[None, :], np.bool_)
 
 
-def _places(lost: Sequence[Attribute], new: Sequence[Attribute], before: Around, after: Around) -> Scores:
+def _places(
+    lost: Sequence[Attribute], new: Sequence[Attribute], before: Around, after: Around
+) -> tuple[Scores, NDArray[np.bool_]]:
     """Say how nearly two attributes stand in the same gap between those that stayed.
 
-    Shape: float32 of (lost, new): 1 for the same gap and the same place in it.
+    Shape: both of (lost, new): float32, 1 for the same gap and the same place in it; and whether as many attributes of
+    nearly the same types in the same order stood in that gap before as do now, so that it looks written anew.
     """
-    one, other = _gaps(before, lost), _gaps(after, new)
-    same_left = one[0][:, None] == other[0][None, :]
-    same_right = one[1][:, None] == other[1][None, :]
-    near = 1 / (1 + np.abs(one[2][:, None] - other[2][None, :]))
-    return np.asarray(
-        np.where(same_left & same_right, near, np.where(same_left | same_right, near * 0.5, 0)), np.float32
-    )
+    ours, theirs = _gaps(before), _gaps(after)
+    one, other = ([gaps.at[a.id] for a in side] for gaps, side in ((ours, lost), (theirs, new)))
+    left, right, place = ((np.array([at[end] for at in one]), np.array([at[end] for at in other])) for end in range(3))
+    same_left, same_right = left[0][:, None] == left[1][None, :], right[0][:, None] == right[1][None, :]
+    near = 1 / (1 + np.abs(place[0][:, None] - place[1][None, :]))
+    beside = np.where(same_left | same_right, near * 0.5, 0)
+    both = same_left & same_right
+    anew = [key for key, types in ours.types.items() if _is_rewritten(types, theirs.types.get(key, []))]
+    rewritten = both & np.array([(at[0], at[1]) in anew for at in one], np.bool_)[:, None]
+    return np.asarray(np.where(both, near, beside), np.float32), rewritten
 
 
-def _gaps(around: Around, picked: Sequence[Attribute]) -> tuple[NDArray[np.int64], ...]:
-    """For each attribute the nearest lineages that stayed, before it and behind it, and its place in that gap."""
-    wanted = {a.id: at for at, a in enumerate(picked)}
-    left, right, place = (np.zeros(len(picked), np.int64) for _ in range(3))
-    last, count = 0, 0
-    open_: list[int] = []
-    for attribute in around.attributes:
-        if attribute.lineage in around.kept:
-            right[open_] = attribute.lineage
-            last, count, open_ = attribute.lineage, 0, []
-        elif attribute.id in wanted:
-            at = wanted[attribute.id]
-            left[at], place[at] = last, count
-            open_.append(at)
-            count += 1
-        else:
-            count += 1
-    right[open_] = -1
-    return left, right, place
+@dataclass(slots=True)
+class _Gaps:
+    """Attributes between two that stayed.
+
+    Args:
+        at: by attribute id: the lineages before and behind the gap, and the place in it.
+        types: by those two lineages, the types in the gap.
+    """
+
+    at: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    types: dict[tuple[int, int], list[tuple[str, str]]] = field(default_factory=dict)
+
+
+def _gaps(around: Around) -> _Gaps:
+    found = _Gaps()
+    left = 0
+    open_: list[Attribute] = []
+    for attribute in (*around.attributes, None):
+        if attribute is not None and attribute.lineage not in around.kept:
+            open_.append(attribute)
+            continue
+        right = attribute.lineage if attribute is not None else -1
+        for place, one in enumerate(open_):
+            found.at[one.id] = left, right, place
+        found.types[left, right] = [(one.type, one.logical) for one in open_]
+        if attribute is not None:
+            found.at[attribute.id] = attribute.lineage, attribute.lineage, 0
+        left, open_ = right, []
+    return found
+
+
+def _is_rewritten(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> bool:
+    if len(before) != len(after) or len(before) < _FEWEST_REWRITTEN:
+        return False
+    return sum(a == b for a, b in zip(before, after, strict=True)) >= _LEAST_REWRITTEN * len(before)
 
 
 def _docs(lost: Sequence[Attribute], new: Sequence[Attribute]) -> Scores:

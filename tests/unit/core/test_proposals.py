@@ -91,11 +91,11 @@ def test_a_leaf_under_another_parent_is_a_move_even_where_nothing_else_is_alike(
     assert (proposal.candidate, "same name under address" in proposal.reason) == ("address.city", True)
 
 
-def test_a_name_that_stands_under_every_parent_moves_only_in_company() -> None:
+def test_a_name_that_stands_under_every_parent_moves_to_another_place_only_in_company() -> None:
     others = tuple(f"{parent}.{name}" for parent in ("a", "b", "c", "d") for name in ("id", "type"))
-    alone, block = lost_in("meta.id", *others, after=("user.id", *others))
+    alone, block = lost_in("meta.id", *others, after=(*others, "user.id"))
     assert said(alone, block) == {}
-    both, block = lost_in("meta.id", "meta.type", *others, after=("user.id", "user.type", *others))
+    both, block = lost_in("meta.id", "meta.type", *others, after=(*others, "user.id", "user.type"))
     assert said(both, block) == {"meta.id": "user.id", "meta.type": "user.type"}
 
 
@@ -133,6 +133,14 @@ def test_an_attribute_that_came_before_the_other_one_went_is_proposed_and_succee
 def test_what_always_stood_beside_the_lost_attribute_is_no_new_name_for_it() -> None:
     world, block = lost_in("start_date", "date_start", after=("date_start",), mapped=("start_date",))
     assert said(world, block) == {}
+
+
+def test_a_row_written_anew_in_its_old_order_needs_little_of_its_names() -> None:
+    before = ("f_client", "f_amount:int64", "f_day", "f_ok:boolean", "f_street")
+    after = ("x_clnt", "x_amt:int64", "x_dy", "x_okay:boolean", "x_strt")
+    world, block = lost_in(*before, after=after)
+    places = [path.partition(":")[0] for path in before], [path.partition(":")[0] for path in after]
+    assert said(world, block) == dict(zip(*places, strict=True))
 
 
 def described(*attributes: tuple[str, str]) -> tuple[AttributeDeclaration, ...]:

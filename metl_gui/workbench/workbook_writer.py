@@ -111,8 +111,8 @@ def _fill(sheet: Worksheet, plan: SheetPlan) -> None:
                 cell.alignment = wrapped
                 if column.is_asked:
                     cell.fill, cell.protection = asked, open_
-                dressed[column.is_asked] = copy(cell._style)  # noqa: SLF001 - part by part it takes longer than all else
-            cell._style = copy(dressed[column.is_asked])  # noqa: SLF001
+                dressed[column.is_asked] = copy(cell._style)  # part by part it takes longer than all the rest
+            cell._style = copy(dressed[column.is_asked])
             _put(cell, value)
     sheet.freeze_panes = "A2"
     last = get_column_letter(len(plan.columns))

@@ -59,6 +59,10 @@ class BlockLines(QWidget):
         self._chosen = (left, right)
         self.update()
 
+    def place_of(self, row: int) -> int:
+        """Return how far down a row stands."""
+        return round(6 + row * themes.px(_ROW_PX))
+
     def sizeHint(self) -> QSize:
         """As high as the longer list."""
         rows = max(len(self.picture.left), len(self.picture.right), 1)

@@ -28,7 +28,7 @@ from metl_gui.workbench.assigning import assign_items, known_people
 from metl_gui.workbench.importing import ImportResult
 from metl_gui.workbench.review_wanted import wanted_in
 from metl_gui.workbench.session import Door
-from metl_gui.workbench.version_tasks import accept_task, dismiss_task
+from metl_gui.workbench.version_tasks import accept_task, dismiss_task, entry_of
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -98,6 +98,9 @@ class ReviewCommands:
         workbench = self._project.workbench
         if workbench is None:
             return
+        continues = self._continued(task)
+        if continues is None:
+            return
 
         def done(outcome: Outcome[ImportResult]) -> None:
             self._project.catch_up()
@@ -108,9 +111,30 @@ class ReviewCommands:
                 waiting = outcome.value.needs_review
                 more = f" {waiting:,} decision{' waits' if waiting == 1 else 's wait'}." if waiting else ""
                 records = f"{number_of(task.records, 'record')} can be replayed once it is mapped."
-                self._window.notify(f"A version of {task.schema} was added.{more} {records}")
+                again = self._window.run_commands.replay_of(task)
+                self._window.notify(
+                    f"A version of {continues or task.schema} was added.{more} {records}",
+                    "Replay them" if again is not None else "",
+                    again,
+                )
 
-        self._window.jobs.start("Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW), done)
+        self._window.jobs.start(
+            "Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW, continues), done
+        )
+
+    def _continued(self, task: VersionTask) -> str | None:
+        """Ask whether a name that nobody knows is a known schema under a new name; ``None`` to do nothing.
+
+        Returns:
+            The schema that it continues, empty for a schema of its own.
+        """
+        similar = entry_of(self._project.value, task).continues
+        if similar is None:
+            return ""
+        answers = [("continues", f"It continues {similar.name}"), ("new", "It is a new schema"), ("cancel", "Cancel")]
+        text = f"Its columns are nearly those of {similar.name}: the table may have been renamed."
+        answer = asking.ask(f"What is {task.schema}?", text, answers, self._window)
+        return {"continues": similar.name, "new": ""}.get(answer)
 
     def dismiss(self, task: VersionTask) -> None:
         """Take a version task off the list; its records stay set aside."""

@@ -23,6 +23,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_query import ReviewFacts
 from metl_gui.core.suggest.refusal import RefusedRenames
+from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, picture_of
 from metl_gui.ui.block.sketch import BlockLines, scrolled
 from metl_gui.ui.elided import Elided
@@ -34,6 +35,8 @@ from metl_gui.ui.review.fresh import FreshRows
 from metl_gui.ui.review.groups import GroupCards
 
 _MATRIX_LEAST_PX = 300
+_MOST_LISTS_PX = 360
+_RING_PX = 4
 
 
 class ItemDetail(QWidget):
@@ -175,12 +178,16 @@ class ItemDetail(QWidget):
         self._before_title.setText(f"Before · {words}")
         self._after_title.setText(f"After · {block_words(document, block.key)}")
         self._fit_sides()
+        lost = next((at for at, entry in enumerate(self.after.picture.right) if entry.is_lost), 0)
+        self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost) if lost else 0)
 
     def _fit_sides(self) -> None:
         height = max(self.before.sizeHint().height(), self.after.sizeHint().height())
         for lines in (self.before, self.after):
             lines.setFixedHeight(height)
-        lists = self._lists.sizeHint().height()
+        whole = self._lists.sizeHint().height() + _RING_PX
+        lists = min(whole, themes.px(_MOST_LISTS_PX))  # the cards below must stay in reach
+        self._lists_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if lists < whole else Qt.FocusPolicy.NoFocus)
         wanted = self.matrix.sizeHint().height() if self.shows_matrix and self.matrix is not None else 0
         self.sides.setFixedHeight(max(lists, wanted, _MATRIX_LEAST_PX) if wanted else lists)
 
@@ -236,7 +243,9 @@ class ItemDetail(QWidget):
         pair.setSpacing(14)
         pair.addWidget(_framed(self._before_title, self.before))
         pair.addWidget(_framed(self._after_title, self.after))
-        self.sides.addWidget(self._lists)
+        self._lists_area = scrolled(self._lists)
+        self._lists_area.setAccessibleName("The block before and after, as lists")
+        self.sides.addWidget(self._lists_area)
         inner = QWidget()
         inner.setProperty("surface", "clear")
         body = QVBoxLayout(inner)

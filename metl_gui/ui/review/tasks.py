@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.version_tasks import VersionTask, attribute_words
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
@@ -75,9 +75,9 @@ class TaskStrip(QWidget):
         card.setProperty("surface", "reviewcard")
         title = Elided(task.schema, "heading", is_snug=True)
         facts = f"a version nobody knows · {number_of(task.records, 'record')} wait"
-        paths = [attribute.path for attribute in task.declaration.attributes]
-        more = f" and {len(paths) - _PATHS_IN_TIP} more" if len(paths) > _PATHS_IN_TIP else ""
-        card.setToolTip(plain_tip(f"Seen: {task.seen}\nIt has {', '.join(paths[:_PATHS_IN_TIP])}{more}"))
+        lines = attribute_words(task)
+        more = [f"and {len(lines) - _PATHS_IN_TIP} more"] if len(lines) > _PATHS_IN_TIP else []
+        card.setToolTip(plain_tip("\n".join([f"Seen: {task.seen}", *lines[:_PATHS_IN_TIP], *more])))
         words = plain_label(facts, "small")
         words.setWordWrap(True)
         add = KeyButton("Add this version")

@@ -217,6 +217,18 @@ def profile_of(path: str, values: Sequence[object]) -> ValueProfile:
     return ValueProfile(path, round(filled, 3), commonest)
 
 
+def attribute_words(task: VersionTask) -> list[str]:
+    """Say of each attribute what its values look like: ``booked_on: string, 80 % filled, like 9999-99-99``."""
+    told = {sample.path: sample for sample in task.samples}
+    words = []
+    for attribute in task.declaration.attributes:
+        sample = told.get(attribute.path)
+        share = f", {sample.filled:.0%} filled" if sample is not None and sample.filled < 1 else ""
+        like = f", like {' or '.join(sample.patterns)}" if sample is not None and sample.patterns else ""
+        words.append(f"{attribute.path}: {attribute.type}{share}{like}")
+    return words
+
+
 def without_masked(samples: Iterable[ValueProfile], masked: frozenset[str]) -> tuple[ValueProfile, ...]:
     """Take away the patterns of masked attributes."""
     return tuple(replace(one, patterns=()) if one.path in masked else one for one in samples)

@@ -30,11 +30,14 @@ from tests.qt.conftest import end
 ORDERS = "fx.payments.orders"
 
 
-def keep_run(workbench: Workbench, sample: SampleFolder, errors: Path, mode: str = "test", run_id: str = "r1") -> None:
+def keep_run(
+    workbench: Workbench, sample: SampleFolder, errors: Path, mode: str = "test", topic: bytes = ORDERS.encode()
+) -> None:
     """Map payments as a run does, without Spark, and keep its report and what it set aside."""
+    run_id = "r1"
     is_production = mode == "production"
     plan = compile_plan(workbench.document, "", CONFIRMED_ONLY if is_production else EVERY_STATUS)
-    raws = content(sample.messages / "payments.jsonl").splitlines()
+    raws = content(sample.messages / "payments.jsonl").replace(ORDERS.encode(), topic).splitlines()
     kernel = Kernel(plan, "production" if is_production else "test")
     outcome = kernel.map(raws, ["payments.jsonl"] * len(raws), list(range(len(raws))))
     for row in outcome.set_aside:
@@ -117,7 +120,12 @@ def test_without_a_published_state_production_says_why_it_cannot_run_and_leads_t
 
 def test_production_without_a_folder_is_refused_in_words(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(asking, "ask", lambda title, *_: said.append(title) or "close")
+
+    def reply(title: str, *_: object) -> str:
+        said.append(title)
+        return "close"
+
+    monkeypatch.setattr(asking, "ask", reply)
     window.run_page.setup.mode.choose("production")
     window.run_page.run_chosen()
     assert said == ["Production needs a place for its messages."]
@@ -182,6 +190,43 @@ def test_several_unknown_versions_lead_to_the_review_list(unknown: Window, error
     assert len(unknown.run_commands.tasks()) == 2
     click(unknown.run_page.aside, 0, 3)
     assert unknown.stack.currentWidget() is unknown.review
+
+
+@pytest.mark.parametrize(("answer", "schemas"), [("continues", 0), ("new", 1), ("cancel", 0)])
+def test_a_renamed_table_is_asked_about_and_may_become_another_name_of_the_schema_that_it_continues(
+    make_window: Callable[[], Window],
+    sample: SampleFolder,
+    errors: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    schemas: int,
+) -> None:
+    with Workbench.open(sample.project) as workbench:
+        keep_run(workbench, sample, errors, topic=b"fx.payments.purchases")
+    window = open_on(make_window(), sample)
+    asked: list[str] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        asked.append(f"{title} {text}")
+        return answer
+
+    monkeypatch.setattr(asking, "ask", reply)
+    before = len(window.project.value.extraction.schemas())
+    (task,) = window.run_commands.tasks()
+    window.review_commands.add_version(task)
+    assert ORDERS in asked[0]
+    document = window.project.value
+    assert len(document.extraction.schemas()) == before + schemas
+    found = document.extraction.named("fx.payments.purchases")
+    assert (found is None) == (answer == "cancel")
+    if answer == "continues":
+        assert found is not None
+        assert found.name == ORDERS
+        assert window.notice.action.text() == "Replay them"
+        replayed: list[ReplayRequest] = []
+        monkeypatch.setattr(window.spark, "replay", lambda _workbench, request: replayed.append(request))
+        QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
+        assert replayed == [ReplayRequest(str(errors), reasons=("unknown_schema",))]
 
 
 def test_a_held_block_is_one_click_from_its_review_item(

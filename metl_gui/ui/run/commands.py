@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,9 @@ from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.run.next_steps import ADD, REVIEW, next_step
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.replaying import ReplayRequest
+from metl_gui.workbench.replaying import ReplayRequest, what_waits
 from metl_gui.workbench.running import PRODUCTION
-from metl_gui.workbench.version_tasks import version_tasks
+from metl_gui.workbench.version_tasks import REASONS, version_tasks
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -107,6 +108,21 @@ class RunCommands:
         reasons = () if set(wanted) == set(self._page.aside.waiting.reasons) else wanted
         self._window.show_page(PAGES.index("Run"))
         self._page.replay(ReplayRequest(report["errors"], sink, mode=mode, reasons=reasons))
+
+    def replay_of(self, task: VersionTask) -> Callable[[], None] | None:
+        """Return what maps the records of a task in a test; ``None`` where they are gone, or wait for production."""
+        wait = task.waits[-1] if task.waits else None
+        if wait is None or wait.mode == PRODUCTION:
+            return None
+        reasons = tuple(reason for reason in what_waits(wait.errors).reasons if reason in REASONS)
+        if not reasons:
+            return None
+
+        def again() -> None:
+            self._window.show_page(PAGES.index("Run"))
+            self._page.replay(ReplayRequest(wait.errors, reasons=reasons))
+
+        return again
 
     # what came of it
 

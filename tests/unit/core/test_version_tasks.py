@@ -14,6 +14,7 @@ from metl_gui.core.similar_schemas import similar_schema
 from metl_gui.core.version_tasks import (
     VersionTask,
     Waiting,
+    attribute_words,
     groups_of,
     is_known,
     joined,
@@ -81,6 +82,11 @@ def test_a_pattern_tells_the_form_and_no_character_of_the_value(text: str, form:
 def test_a_profile_tells_how_often_a_value_is_there() -> None:
     profile = profile_of("a", ["x@y.org", None, 5, "x@y.net"])
     assert (profile.filled, profile.patterns) == (0.75, ("a@a.aaa",))
+
+
+def test_attributes_are_told_with_the_form_of_their_values() -> None:
+    told = replace(task("ab"), samples=(profile_of("a", ["2024-01-31", None]), profile_of("b", ["x"])))
+    assert attribute_words(told) == ["a: string, 50% filled, like 9999-99-99", "b: string, like a"]
 
 
 def keep(standing: tuple[VersionTask, ...], *seen: VersionTask) -> tuple[VersionTask, ...]:

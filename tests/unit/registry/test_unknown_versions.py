@@ -18,14 +18,11 @@ def change(op: str = "c", **columns: Any) -> bytes:
 
 
 def with_schema(version: int | None, **columns: Any) -> bytes:
-    fields = [{"field": name, "type": "string", "optional": True} for name in columns]
-    row = {"type": "struct", "fields": fields, "field": "after", "name": "shop.public.orders.Value"}
+    columns_of = [{"field": name, "type": "string", "optional": True} for name in columns]
+    row: dict[str, Any] = {"type": "struct", "fields": columns_of, "field": "after", "name": "shop.public.orders.Value"}
     row |= {"version": version} if version else {}
-    schema = {
-        "type": "struct",
-        "name": "shop.public.orders.Envelope",
-        "fields": [row, {"field": "op", "type": "string"}],
-    }
+    parts = [row, {"field": "op", "type": "string"}]
+    schema = {"type": "struct", "name": "shop.public.orders.Envelope", "fields": parts}
     return json.dumps({"schema": schema, "payload": {"before": None, "after": columns, "op": "c"}}).encode()
 
 

@@ -295,6 +295,23 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
     assert model.row_of(newest) == 1
 
 
+def test_the_list_follows_the_slider_to_a_state_that_was_not_read_yet(window: Window, qtbot: QtBot) -> None:
+    workbench = window.project.workbench
+    assert workbench is not None
+    block = next(b for b in workbench.document.matrix.blocks() if b.elements)
+    for _ in range(PAGE // 2):
+        workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
+        workbench.do(SetElements(block.key, ones=block.elements[:1]), Door.WINDOW)
+    window.project.catch_up()
+    show_history(window)
+    panel = window.history.panel
+    qtbot.waitUntil(lambda: bool(panel.model.states) and panel.model.row_of(5) is None)
+    window.history.looking.look_at(5)
+    qtbot.waitUntil(lambda: [state.state for state in panel.chosen] == [5])
+    qtbot.waitUntil(lambda: panel.difference.heading.text() == "What state 5 changed")
+    assert panel.view.visualRect(panel.view.currentIndex()).intersects(panel.view.viewport().rect())
+
+
 def test_the_filter_finds_by_words_person_and_name(window: Window, qtbot: QtBot) -> None:
     workbench = window.project.workbench
     assert workbench is not None

@@ -59,6 +59,7 @@ class HistoryPanel(Surface):
         super().__init__("panel", (640, 300), parent, share=(1.0, 0.36))
         self._project, self._looking, self._live = project, looking, live
         self._is_stale = True
+        self._follows = False
         self.model = StateModel(jobs, lambda: project.workbench, self)
         self.view = _view(self.model)
         self.difference = DifferencePane(jobs)
@@ -67,6 +68,7 @@ class HistoryPanel(Surface):
         self.note = plain_label(kind="dim")
         self._filtering = pause(self, _DELAY_MS, self.read)
         self._asking = pause(self, _DELAY_MS, self._ask_chosen)
+        self._reaching = pause(self, _DELAY_MS, self._reach)
         self._build()
         self._connect()
 
@@ -141,6 +143,14 @@ class HistoryPanel(Surface):
             self.model.look(state)
             if len(self.chosen) < 2 and self.isVisible():
                 self.choose(state)
+                self._reaching.start()
+
+    def _reach(self) -> None:
+        """Read on as far as the state that the window shows, when a hand on the time slider rests there."""
+        self._reaching.stop()
+        self._follows = self.isVisible()  # what is read is shown as soon as it is there
+        if self._follows and not self.model.reach(self._looking.state):
+            self._follows = False
 
     def _read(self, error: MetlError | None) -> None:
         if error is not None:
@@ -151,7 +161,8 @@ class HistoryPanel(Surface):
             self.note.setText(words if is_empty else "No state passes this filter.")
         self.note.setVisible(error is not None or not self.model.states)
         self.view.setVisible(not self.note.isVisible())
-        if self.model.states and not self.chosen:
+        follows, self._follows = self._follows, False
+        if self.model.states and (follows or not self.chosen):
             self.choose(self._looking.state)
         if self.model.states and not self.view.currentIndex().isValid():
             self.view.selectionModel().setCurrentIndex(self.model.index(0), QItemSelectionModel.SelectionFlag.NoUpdate)

@@ -62,6 +62,13 @@ class StateModel(QAbstractListModel):
             if at is not None:
                 self.dataChanged.emit(self.index(at), self.index(at))
 
+    def reach(self, state: int) -> bool:
+        """Read on until a state, where the filter lets all pass; whether there is anything to read for that."""
+        if not (self._has_more and self._wanted.is_empty and self.states and state < self.states[-1].state):
+            return False
+        self._read(self._below, self.states[-1].state - state + PAGE)
+        return True
+
     def row_of(self, state: int) -> int | None:
         """Return the row of a state, ``None`` where it is not read or does not pass."""
         low, high = 0, len(self.states)

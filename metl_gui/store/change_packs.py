@@ -46,17 +46,24 @@ class Touched:
     Args:
         keys: blocks.
         schema: a schema or entity, for its versions.
+        versions: versions, for all blocks of each.
     """
 
     keys: frozenset[BlockKey] = frozenset()
     schema: tuple[Side, int] | None = None
+    versions: frozenset[tuple[Side, int]] = frozenset()
 
     def may_be_in(self, pack: bytes) -> bool:
         """Whether a change may touch it; much cheaper than reading the change, and never wrong about a no."""
         text = _unpacked(pack)
         if self.schema is not None and b'"schema_id":%d,' % self.schema[1] in text:
             return True
-        return bool(self.keys) and any((int(v), int(w)) in self.keys for v, w in _KEYS.findall(text))
+        if not self.keys and not self.versions:
+            return False
+        return any(self._holds(int(v), int(w)) for v, w in _KEYS.findall(text))
+
+    def _holds(self, v: int, w: int) -> bool:
+        return (v, w) in self.keys or (Side.EXTRACTION, v) in self.versions or (Side.CDM, w) in self.versions
 
 
 def _packed(text: bytes) -> bytes:

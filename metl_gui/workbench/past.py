@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from metl_gui.core.document import Document
+from metl_gui.core.draft import Change
+from metl_gui.core.nodes import Side
 from metl_gui.core.rewind import rewound
 from metl_gui.errors import EditError, ProjectError
-from metl_gui.store.log import LoggedGroup
+from metl_gui.store.change_packs import Touched
+from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
+
+_SHOWN = 3
 
 
 class Past:
@@ -75,6 +82,36 @@ class Past:
             )
         return again
 
+    def with_states(self, refusal: EditError, group: LoggedGroup, change: Change) -> EditError:
+        """Say of a refused undo which later states stand in its way, the newest first: the order to take them back in.
+
+        Args:
+            refusal: what the rules said.
+            group: what was to be taken back.
+            change: all that it changed.
+        """
+        keys = frozenset(each.key for each in change.blocks)
+        schemas = {(each.side, each.id) for each in change.schemas}
+        schemas |= {(each.side, part.schema_id) for each in change.versions if (part := each.after or each.before)}
+        wanted = [Touched(keys=keys, versions=frozenset((each.side, each.id) for each in change.versions))]
+        wanted += [Touched(schema=schema) for schema in sorted(schemas)[:_SHOWN]]
+        later = {edit.state: edit.title for each in wanted for edit in self._later(each, group, change)}
+        if not later:
+            return refusal
+        told = ", ".join(f"{state} ({later[state]})" for state in sorted(later, reverse=True)[:_SHOWN])
+        more = f" and {len(later) - _SHOWN:,} more" if len(later) > _SHOWN else ""
+        noun = "state" if len(later) == 1 else "states"
+        return EditError(refusal.title, f"{refusal.text} That was {noun} {told}{more}.", refusal.hint)
+
+    def _later(self, wanted: Touched, group: LoggedGroup, change: Change) -> Iterator[LoggedEdit]:
+        """Find what touched the same parts after a group of edits."""
+        parts = _parts(change)
+        for edit, later in self._project.touching(wanted):
+            if edit.state <= group.group:
+                return
+            if edit.group != group.group and not parts.isdisjoint(_parts(later) | _ends(later)):
+                yield edit
+
     def _standing(self, group: LoggedGroup) -> LoggedGroup | None:
         """Find the group that has the effect of another one today: itself, or what did it again after an undo."""
         undo = self._project.taken_back_by(group)
@@ -82,3 +119,16 @@ class Past:
             return group
         redo = self._project.taken_back_by(undo)
         return None if redo is None else self._standing(redo)
+
+
+def _parts(change: Change) -> set[tuple[object, ...]]:
+    """Name the parts that a change touched."""
+    found: set[tuple[object, ...]] = {("schema", each.side, each.id) for each in change.schemas}
+    found |= {("version", each.side, each.id) for each in change.versions}
+    return found | {("block", each.key) for each in change.blocks}
+
+
+def _ends(change: Change) -> set[tuple[object, ...]]:
+    """Name the versions that the blocks of a change stand between: what was mapped stands on them."""
+    sides = zip(Side, zip(*(each.key for each in change.blocks), strict=True), strict=False)
+    return {("version", side, id_) for side, ids in sides for id_ in ids}

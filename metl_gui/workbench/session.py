@@ -369,9 +369,13 @@ class Workbench:
                 why = self._past.why_nothing() if verb == "undo" else ""
                 raise EditError(f"There is nothing to {verb}.", why, "See metl history for what was done.")
             found[:] = [group]
-            edit = Revert(self._project.change_of(group), group.title, group.is_undo)
-            # What comes back was confirmed or not when it went, and nobody decides on it anew.
-            return perform(self._document, edit, replace(self.stamp(), needs_second=False))
+            change = self._project.change_of(group)
+            edit = Revert(change, group.title, group.is_undo)
+            try:
+                # What comes back was confirmed or not when it went, and nobody decides on it anew.
+                return perform(self._document, edit, replace(self.stamp(), needs_second=False))
+            except EditError as refusal:
+                raise self._past.with_states(refusal, group, change) from refusal
 
         def commit(transition: Transition) -> None:
             self._project.commit(transition, door, undoes=found[0].group)

@@ -290,9 +290,13 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
         model.fetchMore(model.index(-1))
     assert [state.state for state in model.states] == list(range(newest, 0, -1))
     workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
+    resets: list[object] = []
+    model.modelReset.connect(lambda: resets.append(None))
     model.show(StateFilter())
-    assert model.states[0].state == newest + 1
-    assert model.row_of(newest) == 1
+    assert [state.state for state in model.states] == list(range(newest + 1, 0, -1))
+    assert resets == []
+    model.show(StateFilter.of("no such words"))
+    assert model.states == ()
 
 
 def test_the_list_follows_the_slider_to_a_state_that_was_not_read_yet(window: Window, qtbot: QtBot) -> None:

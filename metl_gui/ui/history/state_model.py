@@ -18,6 +18,7 @@ from metl_gui.workbench.timeline import PastState, StateFilter, StatePage, state
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 STATE_ROLE = int(Qt.ItemDataRole.UserRole) + 11
 PAGE = 100
+_MARGIN = 20
 
 
 class StateModel(QAbstractListModel):
@@ -50,9 +51,10 @@ class StateModel(QAbstractListModel):
         return self._has_more
 
     def show(self, wanted: StateFilter, live: int | None = None) -> None:
-        """Begin anew with a filter; what stands there stays until the first page has come."""
+        """Begin anew with a filter; with the same one as before, as much is read again as stands there."""
+        is_same = wanted == self._wanted
         self._wanted, self.live = wanted, live
-        self._read(None, max(PAGE, len(self.states) if self._below is None else PAGE))
+        self._read(None, max(PAGE, len(self.states) + _MARGIN) if is_same else PAGE)
 
     def look(self, state: int) -> None:
         """Mark another state as the one that the window shows."""
@@ -142,20 +144,24 @@ class StateModel(QAbstractListModel):
             self.endInsertRows()
 
     def _begin_with(self, states: tuple[PastState, ...]) -> None:
-        """Show a first page: new states on top of what stands there come in, anything else is shown anew."""
-        fresh = len(states) - len(self.states)
-        known = tuple(state.state for state in self.states)
-        if known and fresh > 0 and tuple(state.state for state in states[fresh:]) == known:
-            self.beginInsertRows(QModelIndex(), 0, fresh - 1)
-            self.states = states
-            self.endInsertRows()
-        elif known != tuple(state.state for state in states):
+        """Show states from the newest on: what stands there stays, new ones come above it and older ones below."""
+        known, numbers = [state.state for state in self.states], [state.state for state in states]
+        above = numbers.index(known[0]) if known and known[0] in numbers else -1
+        if above < 0 or numbers[above : above + len(known)] != known:
             self.beginResetModel()
             self.states = states
             self.endResetModel()
+            return
+        if above:
+            self.beginInsertRows(QModelIndex(), 0, above - 1)
+            self.states = states[: above + len(known)]
+            self.endInsertRows()
+        if len(states) > len(self.states):
+            self.beginInsertRows(QModelIndex(), len(self.states), len(states) - 1)
+            self.states = states
+            self.endInsertRows()
         self.states = states
-        if states:
-            self.dataChanged.emit(self.index(0), self.index(len(states) - 1))
+        self.dataChanged.emit(self.index(0), self.index(len(states) - 1))
 
 
 def marks_of(state: PastState, live: int | None) -> list[tuple[str, str]]:

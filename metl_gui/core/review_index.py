@@ -39,14 +39,9 @@ class ReviewIndex:
     groups: Mapping[Group, tuple[BlockKey, ...]]
 
     @classmethod
-    def of(cls, document: Document, items: Iterable[ReviewItem] | None = None) -> ReviewIndex:
-        """Work out what waits.
-
-        Args:
-            document: where.
-            items: what waits, when somebody has worked that out already, in their order.
-        """
-        known = tuple(review_items(document) if items is None else items)
+    def of(cls, document: Document) -> ReviewIndex:
+        """Work out what waits, all of it."""
+        known = review_items(document)
         groups: dict[Group, list[BlockKey]] = {}
         for item in known:
             groups.setdefault(_group_of(document, item.key), []).append(item.key)

@@ -71,7 +71,7 @@ class OpenProject(QObject):
         self._comments: Comments | None = None
         self._refused: tuple[Document, RefusedRenames] | None = None
 
-    def open(self, workbench: Workbench, review: tuple[ReviewItem, ...] | None = None) -> None:
+    def open(self, workbench: Workbench, review: ReviewIndex | None = None) -> None:
         """Show another project; the one before is closed.
 
         Args:
@@ -81,7 +81,7 @@ class OpenProject(QObject):
         self.close()
         self.workbench = workbench
         self.value = workbench.document
-        self._review = ReviewIndex.of(self.value, review) if review is not None else None
+        self._review = review
         self.opened.emit(workbench)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.review import ReviewItem, review_items
+from metl_gui.core.review_index import ReviewIndex
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.matrix.content import Content, content_of
 from metl_gui.workbench.progress import Watch
@@ -27,7 +27,7 @@ class Prepared:
 
     workbench: Workbench
     content: Content
-    review: tuple[ReviewItem, ...]
+    review: ReviewIndex
 
 
 class Opening(QObject):
@@ -104,7 +104,7 @@ class Opening(QObject):
         try:
             content = content_of(workbench.document, watch)
             watch.step("Looking for what waits")
-            return Prepared(workbench, content, tuple(review_items(workbench.document)))
+            return Prepared(workbench, content, ReviewIndex.of(workbench.document))
         except BaseException:
             self._unshown.remove(workbench)
             workbench.close()

@@ -14,7 +14,9 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.document import Document
+from metl_gui.core.known_types import with_known_types
 from metl_gui.core.masks import hidden_sources
 from metl_gui.core.nodes import Side
 from metl_gui.core.similar_schemas import SimilarSchema, similar_schema
@@ -159,15 +161,7 @@ def accept_task(
         EditError: there is no such task or schema, or the version is refused.
     """
     task = task_of(workbench, task_id)
-    declaration = replace(task.declaration, label=label or task.declaration.label)
-    if continues:
-        schema = workbench.document.extraction.named(continues)
-        if schema is None:
-            raise EditError(
-                f"There is no schema {continues}.", hint="Name a schema of the project that this continues."
-            )
-        aliases = tuple(dict.fromkeys((task.schema, *declaration.aliases)))
-        declaration = replace(declaration, name=schema.name, aliases=aliases)
+    declaration = _declared(workbench.document, task, continues, label)
     done = add_reading(workbench, Side.EXTRACTION, Reading((declaration,)), door)
     if done.refused:
         raise EditError(
@@ -176,6 +170,24 @@ def accept_task(
             "Give it another label, or import its schema from a file.",
         )
     return done
+
+
+def _declared(document: Document, task: VersionTask, continues: str, label: str) -> VersionDeclaration:
+    """Return what is imported for a task: under the name it belongs to, with the types that are known of it.
+
+    Raises:
+        EditError: there is no schema of that name.
+    """
+    declaration = replace(task.declaration, label=label or task.declaration.label)
+    if continues:
+        schema = document.extraction.named(continues)
+        if schema is None:
+            hint = "Name a schema of the project that this continues."
+            raise EditError(f"There is no schema {continues}.", hint=hint)
+        aliases = tuple(dict.fromkeys((task.schema, *declaration.aliases)))
+        declaration = replace(declaration, name=schema.name, aliases=aliases)
+    nearest = nearest_version(document, replace(task, schema=declaration.name))
+    return declaration if nearest is None else with_known_types(declaration, nearest)
 
 
 def dismiss_task(workbench: Workbench, task_id: int) -> bool:

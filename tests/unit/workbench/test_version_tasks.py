@@ -79,6 +79,25 @@ def test_an_unknown_version_is_proposed_with_what_is_new_in_it_and_accepting_it_
     assert again.counts()["mapped"] == 30
 
 
+def test_a_version_read_off_rows_keeps_the_types_that_its_attributes_had_where_the_values_allow_it(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    typed = ["id:int64", "amount:double", "mail", "on:int32", "flag:boolean", "code"]
+    workbench.do(AddVersion(Side.EXTRACTION, declare(ORDERS, typed, "2")))
+    row: dict[str, Any] = {"id": 1, "amount": 2, "mail": None, "on": "text now", "flag": True, "code": 7, "fresh": 1.5}
+    (task,) = collect_tasks(workbench, run(workbench, tmp_path / "errors", change(**row)), "r1")
+    accept_task(workbench, task.id)
+    schema = workbench.document.extraction.named(ORDERS)
+    assert schema is not None
+    newest = workbench.document.extraction.newest(schema.id)
+    assert newest is not None
+    assert newest.inferred
+    assert {a.path: a.type for a in newest.attributes} == {
+        "id": "int64", "amount": "double", "mail": "string", "on": "string", "flag": "boolean", "code": "integer",
+        "fresh": "number",
+    }  # fmt: skip
+
+
 def test_undoing_the_import_brings_the_task_back(workbench: Workbench, tmp_path: Path) -> None:
     (task,) = collect_tasks(workbench, run(workbench, tmp_path / "errors", change(id=1, more=2)), "r1")
     accept_task(workbench, task.id)

@@ -445,6 +445,7 @@ class Window(QMainWindow):
         self.run_page.setup.show_keys(keys)
         self.history.banner.show_keys(keys)
         self.map.empty.show_keys(keys)
+        self.review.show_keys(keys)
 
     def _dressed(self) -> None:
         """Ask for room for larger words where the screen has it."""

@@ -396,3 +396,18 @@ def test_a_card_says_whether_anything_else_feeds_what_was_lost(deciding: Window)
     assert legacy is not None
     deciding.project.do(SetElements((source.id, entity.id), (Element(legacy.id, code.id),)))
     assert card(deciding, "legacy_code").facts.reason.endswith("1 other schema feeds it.")
+
+
+def test_a_key_that_somebody_changed_is_the_one_that_the_buttons_show_and_that_answers(deciding: Window) -> None:
+    keymap = deciding.actions_table.keymap
+    keymap.give("answer_lost", "X")
+    keymap.give("later", "P")
+    first = card(deciding, "customer_id")
+    assert first.loss_button.key == "X"
+    assert deciding.review.later_button.key == "P"
+    deciding.review.detail.go_to_card(first)
+    QTest.keyClick(first, Qt.Key.Key_G)
+    assert len(deciding.review.cards) == 2
+    QTest.keyClick(first, Qt.Key.Key_X)
+    assert [each.facts.title for each in deciding.review.cards] == ["legacy_code"]
+    assert card(deciding, "legacy_code").first.key == "Enter"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from metl_gui.core.blocks import Block, Element
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
-from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, RenameLost
+from metl_gui.core.edits.take import mapped_in_place
 from metl_gui.core.loss_choices import loss_name, rename_name
 from metl_gui.errors import BugError
 from metl_gui.ui.review.card import AnswerKind, CardAnswer
@@ -24,6 +24,6 @@ def edit_of(document: Document, block: Block, answer: CardAnswer, comment: str =
             target = document.cdm.version(block.entity_version).of_lineage(answer.loss.q_lineage)
             if answer.attribute is None or target is None:
                 raise BugError("another attribute was chosen for a CDM attribute that is gone")
-            return SetElements(block.key, (Element(target.id, answer.attribute.id),), comment=comment)
+            return mapped_in_place(document, block.key, (Element(target.id, answer.attribute.id),), comment)
         case AnswerKind.NOT_RENAMED:
             raise BugError("a refusal is kept beside the states, it is no edit")

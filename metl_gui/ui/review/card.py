@@ -143,6 +143,18 @@ class LossCard(QFrame):
             is_possible = button is not self.another_button or bool(self.facts.choices.paths)
             button.setEnabled(is_for_editing and is_possible)
 
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that the answers have now, by the actions' ids; the first one has Enter too."""
+        known = {
+            self.rename_button: "answer_renamed",
+            self.another_button: "answer_another",
+            self.loss_button: "answer_lost",
+            self.refuse_button: "answer_not_renamed",
+        }
+        for button, id_ in known.items():
+            button.key = "Enter" if button is self.first else keys.get(id_, "")
+            button.updateGeometry()
+
     def focus_chain(self) -> list[QWidget]:
         """Return the card and its buttons in the order in which Tab goes through them."""
         return [self, *self._in_order]
@@ -181,12 +193,12 @@ class LossCard(QFrame):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.loss_button = KeyButton("Confirm the loss", "G" if self.facts.proposal else "Enter")
+        self.loss_button = KeyButton("Confirm the loss")
         self.loss_button.clicked.connect(self.accept_loss)
-        self.another_button = KeyButton("Choose another…", "C")
+        self.another_button = KeyButton("Choose another…")
         self.another_button.clicked.connect(self.choose_another)
-        self.rename_button = KeyButton("It was renamed", "Enter", "primary")
-        self.refuse_button = KeyButton("Not a rename", "W")
+        self.rename_button = KeyButton("It was renamed", kind="primary")
+        self.refuse_button = KeyButton("Not a rename")
         proposal = self.facts.proposal
         if proposal is not None:
             self.rename_button.setToolTip(plain_tip(f"{proposal.lost} is {proposal.candidate} now"))

@@ -59,6 +59,7 @@ class ItemDetail(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.cards: list[LossCard] = []
+        self._keys: dict[str, str] = {}
         self._make_matrix: Callable[[], QWidget] | None = None
         self.matrix: QWidget | None = None
         self._title = Elided(kind="title", is_snug=True)
@@ -86,6 +87,14 @@ class ItemDetail(QWidget):
         """Offer the block in the matrix too; the view is made when it is first looked at."""
         self._make_matrix = make
         self._switch.show()
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        self._keys = keys
+        self.assigned.key = keys.get("assign_item", "")
+        self.assigned.updateGeometry()
+        for card in self.cards:
+            card.show_keys(keys)
 
     @property
     def offers_matrix(self) -> bool:
@@ -207,6 +216,7 @@ class ItemDetail(QWidget):
             card.answered.connect(self.answered)
             card.step_wanted.connect(self.step_card)
             card.let_answer(can_decide)
+            card.show_keys(self._keys)
             self._cards.addWidget(card)
             card.show()  # else it cannot take the focus yet
         if had_focus:

@@ -91,6 +91,14 @@ class ReviewPage(QMainWindow):
         """The block as it is."""
         return self.detail.after
 
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        foot = {self.later_button: "later", self.next_button: "next_item", self.confirm_button: "confirm"}
+        for button, id_ in foot.items():
+            button.key = keys.get(id_, "").replace("Return", "Enter")
+            button.updateGeometry()
+        self.detail.show_keys(keys)
+
     def take_keys(self, actions: Iterable[QAction]) -> None:
         """Let keys of one letter hold at the cards as they do in the list."""
         for action in actions:
@@ -201,9 +209,9 @@ class ReviewPage(QMainWindow):
         self.comment.setAccessibleName("Comment for the history")
         self.retire_button = KeyButton("Retire…")
         self.retire_button.setToolTip("This schema feeds this entity no more")
-        self.later_button = KeyButton("Later", "L")
-        self.next_button = KeyButton("Next", "N")
-        self.confirm_button = KeyButton("Confirm the new block", "Ctrl+Enter", "primary")
+        self.later_button = KeyButton("Later")
+        self.next_button = KeyButton("Next")
+        self.confirm_button = KeyButton("Confirm the new block", kind="primary")
         self.retire_button.clicked.connect(self.retire)
         self.later_button.clicked.connect(self.postpone)
         self.next_button.clicked.connect(self.list.next)

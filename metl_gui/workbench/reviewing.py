@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from metl_gui.core.blocks import BlockKey, Element, Verdict
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
-from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
+from metl_gui.core.edits.take import mapped_in_place
 from metl_gui.core.moves import RenameGroup, grouped
 from metl_gui.core.proposals import Proposal, best_proposals, proposals
 from metl_gui.core.review import ReviewItem, TypeChange, review_items
@@ -275,7 +275,8 @@ def map_instead(
 ) -> Decision:
     """Map other attributes in place of lost ones, each written ``FROM=TO``; one undo step.
 
-    A lost element whose CDM attribute is mapped so is settled, here and in the later versions of its chain.
+    A lost element whose CDM attribute is mapped so is settled, here and in the later versions of its chain; a lost
+    element itself takes its place back from what has its ends, as when theirs is taken after a merge.
 
     Raises:
         EditError: the block or an attribute is not known, or one of them is mapped in this block already.
@@ -283,7 +284,7 @@ def map_instead(
     document = workbench.document
     key = find_block(document, block)
     ones = tuple(_element(document, key, text) for text in pairs)
-    return _decide(workbench, [SetElements(key, ones, comment=comment)], "", door)
+    return _decide(workbench, [mapped_in_place(document, key, ones, comment)], "", door)
 
 
 def retire(workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: Door = Door.COMMAND) -> Decision:

@@ -144,7 +144,7 @@ class BlockMerger:
             status=status,
             comment=comment,
             losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
-            waits=tuple(settled_set(Trio(*(record.waits for record in records)))),
+            waits=_merged_waits(records),
             retired=lead.retired if status is Status.RETIRED else (),
             postponed=settled(Trio(*(record.postponed for record in records)))[0],
             unconfirmed=settled(Trio(*(record.unconfirmed for record in records)))[0],
@@ -228,11 +228,11 @@ def _known(places: Places, attribute_id: int, lineage: int, is_ours: bool) -> in
 
 
 def _merged_losses(records: Trio[Block]) -> list[Loss]:
-    """Take what either side lost or answered since the base."""
-    base, ours, theirs = ({loss.lineages: loss for loss in record.losses} for record in records)
+    """Take what either side lost or answered since the base; a loss is known by its paths, which outlive its ends."""
+    base, ours, theirs = (_by_paths(record.losses) for record in records)
     found: list[Loss] = []
-    for lineages in (*ours, *(each for each in theirs if each not in ours)):
-        one, other, old = ours.get(lineages), theirs.get(lineages), base.get(lineages)
+    for name in (*ours, *(each for each in theirs if each not in ours)):
+        one, other, old = ours.get(name), theirs.get(name), base.get(name)
         if one is not None and other is not None:
             found.append(one if one.answer else replace(one, answer=other.answer))
         elif one is not None and (old is None or old.answer != one.answer):
@@ -240,6 +240,19 @@ def _merged_losses(records: Trio[Block]) -> list[Loss]:
         elif other is not None and (old is None or old.answer != other.answer):
             found.append(other)
     return found
+
+
+def _by_paths(losses: Iterable[Loss]) -> dict[tuple[str, str, int], Loss]:
+    found: dict[tuple[str, str, int], Loss] = {}
+    for loss in losses:
+        number = sum(1 for name in found if name[:2] == (loss.from_path, loss.to_path))
+        found[loss.from_path, loss.to_path, number] = loss
+    return found
+
+
+def _merged_waits(records: Trio[Block]) -> tuple[int, ...]:
+    base, ours, theirs = (record.waits for record in records)
+    return ours if set(theirs) == set(base) else tuple(settled_set(Trio(base, ours, theirs)))
 
 
 def _answered(losses: Iterable[Loss], elements: tuple[Element, ...], draft: Draft, key: BlockKey) -> list[Loss]:

@@ -12,10 +12,12 @@ from metl_gui.core.draft import perform
 from metl_gui.core.edits.lineages import JoinLineages, Leaf
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock
 from metl_gui.core.edits.settings import AddAlias, SetSettings
+from metl_gui.core.edits.take import mapped_in_place
 from metl_gui.core.merge.merge import MergeTheirs
 from metl_gui.core.merge.sides import Conflict, ConflictKind
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import review_items
+from metl_gui.errors import EditError
 from tests.helpers.world import World
 
 Play = Callable[[World], object]
@@ -274,3 +276,37 @@ def test_odd_names_meet_by_what_they_are(name: str) -> None:
     assert schema is not None
     assert len(schema.version_ids) == 2
     assert found == []
+
+
+def test_taking_theirs_clears_ours_in_every_version_of_the_conflict() -> None:
+    def both(source: str) -> Play:
+        def play(world: World) -> None:
+            world.map("s@1:be@1", y=source)
+            world.map("s@2:be@1", y=source)
+
+        return play
+
+    result, _ = merged(both("b"), both("c"))
+    key = result.key("s@1:be@1")
+    edit = mapped_in_place(result.document, key, (result.element(key, "c", "y"),))
+    assert edit.title(result.document) == "Take c to y in s 1 → be 1"
+    result.do(edit)
+    for block in ("s@1:be@1", "s@2:be@1"):
+        assert result.pairs(block) == {("x", "a"), ("y", "c")}
+        assert result.block(block).status is Status.CONFIRMED
+    assert review_items(result.document) == ()
+
+
+def test_a_third_source_can_be_chosen_in_a_conflict() -> None:
+    result, _ = merged(lambda w: w.map("s@2:be@1", y="b"), lambda w: w.map("s@2:be@1", y="c"))
+    key = result.key("s@2:be@1")
+    result.do(mapped_in_place(result.document, key, (result.element(key, "d", "y"),)))
+    assert result.pairs("s@2:be@1") == {("x", "a"), ("y", "d")}
+    assert review_items(result.document) == ()
+
+
+def test_an_element_in_the_way_of_no_lost_one_is_not_replaced() -> None:
+    world = base_world()
+    key = world.key("s@1:be@1")
+    with pytest.raises(EditError, match="used once"):
+        world.do(mapped_in_place(world.document, key, (world.element(key, "b", "x"),)))

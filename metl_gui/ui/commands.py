@@ -18,7 +18,6 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
-from metl_gui.ui.document import looks_back_error
 from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Job, Outcome, Task
 from metl_gui.ui.keys.dialog import KeysDialog
@@ -157,8 +156,7 @@ class Commands(QObject):
     def _write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
         """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
         workbench = self._project.workbench
-        if self._project.looks_back is not None:
-            self._project.refused.emit(looks_back_error(self._project.looks_back))
+        if self._project.refuses_now():
             return
 
         def end(outcome: Outcome[T]) -> None:

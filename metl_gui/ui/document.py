@@ -135,6 +135,12 @@ class OpenProject(QObject):
         self._swap(found, changed_blocks(self.value.matrix, found.matrix))
         self.looked.emit()
 
+    def refuses_now(self) -> bool:
+        """Refuse an edit that a job would make, in words, while an earlier state is shown; whether it was refused."""
+        if self.looks_back is not None:
+            self.refused.emit(looks_back_error(self.looks_back))
+        return self.looks_back is not None
+
     def catch_up(self) -> None:
         """Show what was committed through the workbench by a job; who looks at an earlier state goes on doing so."""
         if self.workbench is not None and self.looks_back is None:
@@ -213,8 +219,7 @@ class OpenProject(QObject):
     def _attempt(self, act: Callable[[Workbench], Transition]) -> bool:
         if self.workbench is None:
             return False
-        if self.looks_back is not None:
-            self.refused.emit(looks_back_error(self.looks_back))
+        if self.refuses_now():
             return False
         try:
             done = act(self.workbench)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -136,6 +137,14 @@ def test_an_edit_of_an_earlier_state_is_refused_with_the_way_back(window: Window
     QTest.mouseClick(window.notice.action, LEFT)
     assert looks_back(window) is None
     assert element not in elements(window, block.key)
+
+
+def test_an_import_into_an_earlier_state_is_refused_before_anything_is_read(window: Window, tmp_path: Path) -> None:
+    newest = now(window)
+    window.history.looking.look_at(newest - 1)
+    window.commands.import_schemas(Side.EXTRACTION, [tmp_path / "not_there.json"])
+    assert now(window) == newest
+    assert window.notice.action.text() == "Back to now"
 
 
 def test_nothing_that_edits_is_offered_while_an_earlier_state_is_shown(window: Window) -> None:

@@ -96,7 +96,7 @@ class ReviewCommands:
     def add_version(self, task: VersionTask) -> None:
         """Add the version that messages showed, and run the automated update."""
         workbench = self._project.workbench
-        if workbench is None:
+        if workbench is None or self._project.refuses_now():
             return
         continues = self._continued(task)
         if continues is None:

@@ -76,7 +76,6 @@ class HistoryRoom(QObject):
         self.dock.visibilityChanged.connect(self._seen)
         self.looking.shown.connect(self._show_marks)
         self.looking.failed.connect(self._refuse)
-        self.looking.shown.connect(window.show_facts)
         window.spark.ended.connect(self._ran)
 
     # what is seen

@@ -89,7 +89,8 @@ class Block:
             a setting that asks always); copies inherit them.
         retired: the elements it had when it was retired.
         postponed: a person said "later".
-        unconfirmed: while it needs review: nobody has confirmed its elements, so answers leave it unconfirmed.
+        unconfirmed: while it needs review: nobody has confirmed its elements, so answers leave it unconfirmed and
+            production does without it.
         who, when_ms: who set the status, and when (milliseconds since 1970, 0 for never).
         comment: free text.
     """
@@ -118,6 +119,11 @@ class Block:
     def is_null(self) -> bool:
         """Whether all elements are zero."""
         return not self.elements
+
+    @property
+    def was_confirmed(self) -> bool:
+        """Whether somebody has confirmed its elements, whatever it waits for since."""
+        return self.status is Status.CONFIRMED or (self.status is Status.NEEDS_REVIEW and not self.unconfirmed)
 
     @property
     def open_losses(self) -> tuple[Loss, ...]:

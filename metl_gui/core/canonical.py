@@ -68,9 +68,18 @@ def dusb_content(document: Document, include_unconfirmed: bool = False) -> Conte
 
 def exported_blocks(document: Document, include_unconfirmed: bool = False) -> list[Block]:
     """List the blocks that an export carries, in canonical order."""
-    wanted = {Status.CONFIRMED, Status.NEEDS_REVIEW} | ({Status.UNCONFIRMED} if include_unconfirmed else set())
-    chosen = (b for b in document.matrix.blocks() if b.status in wanted)
-    return _ordered(document, [b for b in chosen if b.elements or b.status is Status.NEEDS_REVIEW])
+    return _ordered(document, [block for block in document.matrix.blocks() if is_carried(block, include_unconfirmed)])
+
+
+def is_carried(block: Block, include_unconfirmed: bool = False) -> bool:
+    """Whether exports carry a block and production maps with it, or sets the messages aside that it holds.
+
+    Nothing that nobody has confirmed is, unless it is asked for, nor does it hold anything while it is under review.
+    A null block is carried for what it may hold only.
+    """
+    if block.is_null and block.status is not Status.NEEDS_REVIEW:
+        return False
+    return include_unconfirmed or block.was_confirmed
 
 
 def is_held(document: Document, block: Block) -> bool:
@@ -151,6 +160,7 @@ def _version_content(version: Version, lineages: dict[int, str]) -> Content:
 
 
 def _block_content(document: Document, block: Block) -> Content:
+    """Name a block and its status; under review it says too that nobody has confirmed it, as the status does not."""
     version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
     return {
         "schema": document.extraction.schema(version.schema_id).name,
@@ -158,7 +168,7 @@ def _block_content(document: Document, block: Block) -> Content:
         "entity": document.cdm.schema(entity_version.schema_id).name,
         "entity_version": entity_version.label,
         "status": block.status.value,
-    }
+    } | ({"unconfirmed": True} if block.unconfirmed else {})
 
 
 def _exported_block(document: Document, block: Block) -> Content:

@@ -9,8 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.canonical import dusb_content, elements_content, exported_blocks, matrix_content, state_hash
+from metl_gui.core.blocks import Block
+from metl_gui.core.canonical import (
+    dusb_content,
+    elements_content,
+    exported_blocks,
+    is_carried,
+    matrix_content,
+    state_hash,
+)
 from metl_gui.core.document import Document
 
 JSON_FORMAT = "metl-matrix"
@@ -55,7 +62,7 @@ class MatrixExport:
 
     def with_document(self, document: Document, state: int) -> MatrixExport:
         """Return the export of another document."""
-        has_unconfirmed = any(block.status is Status.UNCONFIRMED for block in document.matrix.blocks())
+        has_unconfirmed = any(is_carried(b, True) and not b.was_confirmed for b in document.matrix.blocks())
         return replace(
             self,
             document=document,

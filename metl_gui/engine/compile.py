@@ -5,38 +5,34 @@ Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from metl_gui.core.blocks import Block, Status
+from metl_gui.core.canonical import is_carried
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
 
-EVERY_STATUS = frozenset(Status)
-CONFIRMED_ONLY = frozenset({Status.CONFIRMED, Status.NEEDS_REVIEW})
-"""What production maps with; a block that needs review is held, or mapped with what is left, as its schema says."""
 _REASONS = 3
 
 
-def compile_plan(document: Document, state_hash: str = "", statuses: Collection[Status] = EVERY_STATUS) -> Plan:
-    """Compile every schema and version, and the blocks of some statuses; what has another one counts as null.
+def compile_plan(document: Document, state_hash: str = "", include_unconfirmed: bool = True) -> Plan:
+    """Compile every schema and version, and their blocks; one that is left out counts as null.
 
     Args:
         document: the state to map with.
         state_hash: its content hash, carried along.
-        statuses: of the blocks to map with.
+        include_unconfirmed: map with blocks that nobody has confirmed too, as tests do.
     """
-    schemas = tuple(_schema(document, schema, statuses) for schema in document.extraction.schemas())
+    schemas = tuple(_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
     return Plan(document.state, state_hash, schemas)
 
 
-def _schema(document: Document, schema: Schema, statuses: Collection[Status]) -> SchemaPlan:
+def _schema(document: Document, schema: Schema, include_unconfirmed: bool) -> SchemaPlan:
     key = schema.setting("key")
     is_held = schema.setting("meanwhile", "hold") == "hold"
     versions = document.extraction.versions(schema.id)
     return SchemaPlan(
         name=schema.name,
-        versions=tuple(_version(document, version, key, is_held, statuses) for version in versions),
+        versions=tuple(_version(document, version, key, is_held, include_unconfirmed) for version in versions),
         aliases=schema.aliases,
         has_full_images=schema.setting("replica_identity") == "full",
         version_field=schema.setting("version_field"),
@@ -44,12 +40,10 @@ def _schema(document: Document, schema: Schema, statuses: Collection[Status]) ->
     )
 
 
-def _version(
-    document: Document, version: Version, key: str, is_held: bool, statuses: Collection[Status]
-) -> VersionPlan:
+def _version(document: Document, version: Version, key: str, is_held: bool, include_unconfirmed: bool) -> VersionPlan:
     given = tuple(path.strip() for path in key.split(",") if path.strip())
-    column_set = (block for block in document.matrix.column_set(version.id) if block.status in statuses)
-    blocks = (_block(document, version, block, is_held) for block in column_set)
+    column_set = document.matrix.column_set(version.id)
+    blocks = (_block(document, version, b, is_held) for b in column_set if is_carried(b, include_unconfirmed))
     return VersionPlan(
         label=version.label,
         fingerprint=version.fingerprint,

@@ -48,7 +48,8 @@ class BlockReader:
             found |= {(v, group.entity_version): Block(v, group.entity_version, e) for v, e in dense.items()}
         for each in (*_listed(root, "held"), *_listed(root, "statuses")):
             key = self._key(each)
-            found[key] = replace(found.get(key, Block(*key)), status=_status(each))
+            block = found.get(key, Block(*key))
+            found[key] = replace(block, status=_status(each), unconfirmed=_is_unconfirmed(each))
         return self._told(found)
 
     def _told(self, found: dict[BlockKey, Block]) -> list[Block]:
@@ -76,7 +77,7 @@ class BlockReader:
         if held is not None and held.flag() and kept is None and elements:
             raise each.refused("a block that is held has no elements")
         losses = tuple(self._loss(x, key) for x in _listed(each, "conflicts"))
-        return Block(*key, elements, _status(each), losses=losses)
+        return Block(*key, elements, _status(each), losses=losses, unconfirmed=_is_unconfirmed(each))
 
     def _group(self, each: Checked) -> tuple[Group, dict[int, tuple[Element, ...]]]:
         schema = self._schema(Side.EXTRACTION, each.member("schema"))
@@ -161,6 +162,16 @@ def _listed(each: Checked, name: str) -> Iterable[Checked]:
 
 def _nothing() -> Iterator[Checked]:
     yield from ()
+
+
+def _is_unconfirmed(each: Checked) -> bool:
+    """Whether it is said of a block under review that nobody has confirmed it."""
+    said = each.optional("unconfirmed")
+    if said is None or not said.flag():
+        return False
+    if _status(each) is not Status.NEEDS_REVIEW:
+        raise said.refused(f"it is said of blocks that are {Status.NEEDS_REVIEW.value!r} only")
+    return True
 
 
 def _status(each: Checked) -> Status:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.canonical import exported_blocks, is_held
+from metl_gui.core.canonical import is_carried, is_held
+from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.workbench.checking import check_document
 from metl_gui.workbench.progress import UNWATCHED, Watch
@@ -45,15 +45,20 @@ def judge(workbench: Workbench, state: int, watch: Watch = UNWATCHED) -> Judgeme
         ProjectError: there is no such state.
     """
     watch.step("Checking the state")
-    document = workbench.at_state(state)
+    return judged(workbench.at_state(state), watch)
+
+
+def judged(document: Document, watch: Watch = UNWATCHED) -> Judgement:
+    """Check a document, and count what production would use of it; linear in the document."""
     problems = check_document(document).problems
     watch.step("Checking the state")
-    blocks = exported_blocks(document)
+    known = [block for block in document.matrix.blocks() if is_carried(block, include_unconfirmed=True)]
+    blocks = [block for block in known if is_carried(block)]
     return Judgement(
         document.state,
         problems,
         len(blocks),
         sum(len(block.elements) for block in blocks),
         sum(1 for block in blocks if is_held(document, block)),
-        sum(1 for block in document.matrix.blocks() if block.status is Status.UNCONFIRMED),
+        len(known) - len(blocks),
     )

@@ -10,16 +10,14 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.canonical import exported_blocks, is_held
 from metl_gui.core.difference import Difference, compare
 from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.store.states import NamedState
-from metl_gui.workbench.checking import check_document
 from metl_gui.workbench.difference_text import difference_json
 from metl_gui.workbench.documents import Written
+from metl_gui.workbench.judging import judged
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 3
@@ -87,26 +85,25 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
         ProjectError: there is no such state, or the project is open read only.
     """
     document = workbench.at_state(state)
-    problems = check_document(document).problems
-    _refuse(document, [problem for problem in problems if problem.severity is Severity.ERROR])
+    found = judged(document)
+    _refuse(document, [problem for problem in found.problems if problem.severity is Severity.ERROR])
     before, difference = workbench.beside.live_state(), difference_to_live(workbench, state)
     stamp = workbench.stamp()
     if before != document.state:
         workbench.beside.publish(document.state, name.strip(), stamp)
     elif name.strip():
         workbench.name_state(document.state, name.strip())
-    found = live_state(workbench)
-    blocks = exported_blocks(document)
+    live = live_state(workbench)
     return Published(
         document.state,
-        found.name if found else "",
-        (found.published_who if found else None) or stamp.who,
+        live.name if live else "",
+        (live.published_who if live else None) or stamp.who,
         before,
         before != document.state,
-        len(blocks),
-        sum(1 for block in blocks if is_held(document, block)),
-        sum(1 for block in document.matrix.blocks() if block.status is Status.UNCONFIRMED),
-        problems,
+        found.blocks,
+        found.held,
+        found.unconfirmed,
+        found.problems,
         difference,
     )
 

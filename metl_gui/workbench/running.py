@@ -16,13 +16,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.canonical import state_hash
+from metl_gui.core.canonical import is_carried, state_hash
 from metl_gui.core.document import Document
 from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
+from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
@@ -126,20 +125,17 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
         ProjectError: there is no such state.
         UserError: production is asked for and nothing is published, or not this state.
     """
-    statuses = EVERY_STATUS
-    if mode == PRODUCTION:
-        document = production_document(workbench, state)
-        statuses = CONFIRMED_ONLY | {Status.UNCONFIRMED} if include_unconfirmed else CONFIRMED_ONLY
-    else:
-        document = workbench.at_state(state)
+    is_production = mode == PRODUCTION
+    document = production_document(workbench, state) if is_production else workbench.at_state(state)
+    is_whole = include_unconfirmed or not is_production
     hash_ = state_hash(document)
-    plan = plans.encode(compile_plan(document, hash_, statuses))
-    return Pinned(document, plan, hash_, _left_out(document, statuses))
+    plan = plans.encode(compile_plan(document, hash_, is_whole))
+    return Pinned(document, plan, hash_, () if is_whole else _left_out(document))
 
 
-def _left_out(document: Document, statuses: frozenset[Status]) -> tuple[str, ...]:
+def _left_out(document: Document) -> tuple[str, ...]:
     """Say which blocks production does without, so that nobody wonders where their messages are."""
-    blocks = [block for block in document.matrix.blocks() if block.elements and block.status not in statuses]
+    blocks = [block for block in document.matrix.blocks() if block.elements and not is_carried(block)]
     if not blocks:
         return ()
     named = ", ".join(str(known_block_name(document, block.key)) for block in blocks[:_NAMED])

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
+from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.report import RunReport
 from metl_gui.ui import asking
@@ -36,7 +36,7 @@ def keep_run(
     """Map payments as a run does, without Spark, and keep its report and what it set aside."""
     run_id = "r1"
     is_production = mode == "production"
-    plan = compile_plan(workbench.document, "", CONFIRMED_ONLY if is_production else EVERY_STATUS)
+    plan = compile_plan(workbench.document, "", include_unconfirmed=not is_production)
     raws = content(sample.messages / "payments.jsonl").replace(ORDERS.encode(), topic).splitlines()
     kernel = Kernel(plan, "production" if is_production else "test")
     outcome = kernel.map(raws, ["payments.jsonl"] * len(raws), list(range(len(raws))))

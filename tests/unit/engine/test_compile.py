@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from metl_gui.core.blocks import Status
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.nodes import Side
-from metl_gui.engine.compile import CONFIRMED_ONLY, EVERY_STATUS, compile_plan
+from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
 from tests.helpers.world import World
@@ -46,14 +48,29 @@ def test_production_counts_a_block_that_nobody_confirmed_as_null() -> None:
     made.entity("f", "1", "z")
     made.do(replace(made.setting("s@1:f@1", z="a"), status=Status.UNCONFIRMED))
     entities = [
-        [block.entity for block in schema(compile_plan(made.document, statuses=statuses)).versions[0].blocks]
-        for statuses in (EVERY_STATUS, CONFIRMED_ONLY, CONFIRMED_ONLY | {Status.UNCONFIRMED})
+        [block.entity for block in schema(compile_plan(made.document, "", is_whole)).versions[0].blocks]
+        for is_whole in (False, True)
     ]
-    assert entities == [["e", "f"], ["e"], ["e", "f"]]
+    assert entities == [["e"], ["e", "f"]]
+
+
+@pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
+def test_production_neither_maps_with_nor_waits_for_a_block_that_nobody_ever_confirmed(meanwhile: str) -> None:
+    made = World()
+    made.schema("s", "1", "a", "b")
+    made.entity("e", "1", "x", "y")
+    made.do(replace(made.setting("s@1:e@1", x="a", y="b"), status=Status.UNCONFIRMED))
+    made.do(SetSettings(Side.EXTRACTION, made.key("s@1:e@1")[0], (("meanwhile", meanwhile),)))
+    made.schema("s", "2", "a")
+    block = made.block("s@2:e@1")
+    assert (block.status, block.unconfirmed, len(block.elements)) == (Status.NEEDS_REVIEW, True, 1)
+    assert schema(compile_plan(made.document, include_unconfirmed=False)).versions[1].blocks == ()
+    (asked,) = schema(compile_plan(made.document, include_unconfirmed=True)).versions[1].blocks
+    assert (asked.is_held, asked.is_unreviewed) == (meanwhile == "hold", True)
 
 
 def test_production_keeps_a_block_that_needs_review_whether_held_or_not() -> None:
-    second = schema(compile_plan(world().document, statuses=CONFIRMED_ONLY)).versions[1]
+    second = schema(compile_plan(world().document, include_unconfirmed=False)).versions[1]
     assert [block.is_held for block in second.blocks] == [True]
 
 

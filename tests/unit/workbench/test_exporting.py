@@ -8,11 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
+from metl_gui.core.blocks import Element, Status
+from metl_gui.core.canonical import exported_blocks, state_hash
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, UserError
-from metl_gui.workbench.exporting import ExportFormat, export, export_published, parse_export_format
+from metl_gui.registry.matrix_export import parse_export
+from metl_gui.workbench.exporting import (
+    ExportFormat,
+    export,
+    export_published,
+    export_text,
+    laid_out,
+    parse_export_format,
+)
+from metl_gui.workbench.judging import judged
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Workbench
@@ -47,6 +58,34 @@ def test_a_block_that_needs_review_is_held_unless_its_schema_says_otherwise(shru
     set_settings(shrunk, "fx.pay.orders", ["meanwhile=map what is left"])
     assert export(shrunk.document, ExportFormat.JSON, path).held == 0
     assert [len(block["elements"]) for block in json.loads(path.read_text())["blocks"]] == [4, 2, 2, 1]
+
+
+@pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
+@pytest.mark.parametrize("format_", [ExportFormat.JSON, ExportFormat.DUSB, ExportFormat.CSV])
+def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
+    workbench: Workbench, format_: ExportFormat, meanwhile: str
+) -> None:
+    version, entity_version = (workbench.document.tree(side).newest(1) for side in Side)
+    assert version is not None
+    assert entity_version is not None
+    ones = tuple(Element(q.id, p.id) for q, p in zip(entity_version.attributes, version.attributes, strict=False))
+    workbench.do(SetElements((version.id, entity_version.id), ones, status=Status.UNCONFIRMED))
+    set_settings(workbench, "fx.pay.orders", [f"meanwhile={meanwhile}"])
+    workbench.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    (waiting,) = (block for block in workbench.document.matrix.blocks() if block.status is Status.NEEDS_REVIEW)
+    assert waiting.unconfirmed
+    assert waiting.elements
+    kept = exported_blocks(workbench.document)
+    assert [block.key for block in kept] == []
+    assert judged(workbench.document).unconfirmed == 2
+    without, with_all = (export_text(workbench.document, format_, is_whole) for is_whole in (False, True))
+    assert "needs review" not in without
+    assert '"from"' not in without
+    if format_ is not ExportFormat.CSV:
+        again = parse_export(with_all.encode())
+        assert [block.unconfirmed for block in again.document.matrix.blocks()] == [False, True]
+        assert exported_blocks(again.document) == []
+        assert laid_out(again.content()) == with_all
 
 
 def test_the_compact_export_keeps_one_block_of_equal_versions(mapped: Workbench, tmp_path: Path) -> None:

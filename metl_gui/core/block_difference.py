@@ -35,6 +35,7 @@ class BlockDifference:
         added_elements, removed_elements: the same by ids, of the document after and of the one before.
         kept: how many elements both have.
         status_before, status_after: ``None`` where the block is not there.
+        unconfirmed_before, unconfirmed_after: while it needs review: nobody has confirmed it.
         waiting_before, waiting_after: how many lost elements wait for an answer; not told between projects.
         previous: label of the schema version whose block it continues, where its own version is new.
         gained, lost: elements against that one, by lineage.
@@ -54,6 +55,8 @@ class BlockDifference:
     kept: int = 0
     status_before: Status | None = None
     status_after: Status | None = None
+    unconfirmed_before: bool = False
+    unconfirmed_after: bool = False
     moved_from: str = ""
     waiting_before: int = 0
     waiting_after: int = 0
@@ -125,6 +128,8 @@ def _compared(sides: _Sides, pair: KeyPair) -> BlockDifference | None:
         kept=len(was),
         status_before=old.status if old else None,
         status_after=new.status if new else None,
+        unconfirmed_before=old is not None and old.unconfirmed,
+        unconfirmed_after=new is not None and new.unconfirmed,
     )
     is_other = bool(found.added_elements or found.removed_elements or found.moved_from) or _said(old) != _said(new)
     if sides.matching.is_by_ids:
@@ -133,8 +138,8 @@ def _compared(sides: _Sides, pair: KeyPair) -> BlockDifference | None:
     return _with_paths(sides, found, old, new) if is_other else None
 
 
-def _said(block: Block | None) -> Status | None:
-    return block.status if block is not None and is_telling(block) else None
+def _said(block: Block | None) -> tuple[Status, bool] | None:
+    return (block.status, block.unconfirmed) if block is not None and is_telling(block) else None
 
 
 def _open(block: Block | None) -> int:

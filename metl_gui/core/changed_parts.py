@@ -110,23 +110,25 @@ def _laid_beside(
     q, p = rows.attributes_before(new.q[of_new]), columns.attributes_before(new.p[of_new])
     order = np.lexsort((p, q, block))
     differs[block[(q[order] != old.q[of_old]) | (p[order] != old.p[of_old])]] = True
-    if matching.is_by_ids:
-        differs |= _have_other_losses(old, new, met_old, met_new)
+    differs |= _have_other_records(old, new, met_old, met_new, with_losses=matching.is_by_ids)
     for row in np.flatnonzero(differs).tolist():
         yield _key(old, int(met_old[row])), _key(new, int(met_new[row]))
 
 
-def _have_other_losses(old: DpmBase, new: DpmBase, met_old: Longs, met_new: Longs) -> NDArray[np.bool_]:
-    """Tell which blocks that both have wait for other decisions; only blocks with a record can."""
+def _have_other_records(
+    old: DpmBase, new: DpmBase, met_old: Longs, met_new: Longs, *, with_losses: bool
+) -> NDArray[np.bool_]:
+    """Tell of which blocks that both have other things are known, or they wait for other decisions."""
     found = np.zeros(len(met_old), np.bool_)
-    if not (old.records or new.records):
-        return found
-    has_record = {key for base in (old, new) for key in base.records}
-    place = {_key(old, row): at for at, row in enumerate(met_old.tolist()) if _key(old, row) in has_record}
-    for key, at in place.items():
-        one, other = old.at(key), new.block(int(met_new[at]))
-        found[at] = one is None or one.open_losses != other.open_losses
+    for at in np.flatnonzero(_have_records(old, met_old) | _have_records(new, met_new)).tolist():
+        one, other = old.block(int(met_old[at])), new.block(int(met_new[at]))
+        found[at] = one.unconfirmed != other.unconfirmed or (with_losses and one.open_losses != other.open_losses)
     return found
+
+
+def _have_records(base: DpmBase, rows: Longs) -> NDArray[np.bool_]:
+    keys = np.array(list(base.records), np.int32).reshape(-1, 2)
+    return np.isin(_packed(base.version[rows], base.entity_version[rows]), _packed(keys[:, 0], keys[:, 1]))
 
 
 def _packed(version: NDArray[np.int32], entity_version: NDArray[np.int32]) -> Longs:

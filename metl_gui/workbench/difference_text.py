@@ -165,6 +165,8 @@ def _facts(block: BlockDifference) -> Iterator[str]:
     was, is_ = block.status_before, block.status_after
     if is_ is not was and is_ is not None and (was is not None or is_ is not Status.CONFIRMED):
         yield f"{is_.value} (was {was.value})" if was else is_.value
+    if is_ is was and block.unconfirmed_after != block.unconfirmed_before:
+        yield "not confirmed before its review" if block.unconfirmed_after else "confirmed before its review"
     if block.waiting_after != block.waiting_before:
         earlier = f" (was {block.waiting_before})" if block.waiting_before else ""
         yield f"{_count(block.waiting_after, 'decision')} open{earlier}"

@@ -6,7 +6,7 @@ from metl_gui.core.blocks import Block, Element
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.review import AcceptLosses, RenameLost
-from metl_gui.core.edits.take import mapped_in_place
+from metl_gui.core.edits.take import TakeLost, mapped_in_place
 from metl_gui.core.loss_choices import loss_name, rename_name
 from metl_gui.errors import BugError
 from metl_gui.ui.review.card import AnswerKind, CardAnswer
@@ -19,6 +19,10 @@ def edit_of(document: Document, block: Block, answer: CardAnswer, comment: str =
         case AnswerKind.LOST:
             return AcceptLosses(block.key, (name,), comment)
         case AnswerKind.RENAMED:
+            again = _again(document, block, answer)
+            taken = mapped_in_place(document, block.key, (again,), comment) if again is not None else None
+            if isinstance(taken, TakeLost):
+                return taken
             return RenameLost(block.key, rename_name(document, block, answer.loss), answer.new_path, comment)
         case AnswerKind.ANOTHER:
             target = document.cdm.version(block.entity_version).of_lineage(answer.loss.q_lineage)
@@ -27,3 +31,12 @@ def edit_of(document: Document, block: Block, answer: CardAnswer, comment: str =
             return mapped_in_place(document, block.key, (Element(target.id, answer.attribute.id),), comment)
         case AnswerKind.NOT_RENAMED:
             raise BugError("a refusal is kept beside the states, it is no edit")
+
+
+def _again(document: Document, block: Block, answer: CardAnswer) -> Element | None:
+    """Return the lost element itself where its versions have both ends of it, as after a merge."""
+    source = document.extraction.version(block.version).of_lineage(answer.loss.p_lineage)
+    target = document.cdm.version(block.entity_version).of_lineage(answer.loss.q_lineage)
+    if source is None or target is None or answer.new_path not in {source.path, target.path}:
+        return None
+    return Element(target.id, source.id)

@@ -197,9 +197,10 @@ class LossCard(QFrame):
         self.loss_button.clicked.connect(self.accept_loss)
         self.another_button = KeyButton("Choose another…")
         self.another_button.clicked.connect(self.choose_another)
-        self.rename_button = KeyButton("It was renamed", kind="primary")
-        self.refuse_button = KeyButton("Not a rename")
         proposal = self.facts.proposal
+        is_same = proposal is not None and proposal.candidate == proposal.lost
+        self.rename_button = KeyButton("Map it again" if is_same else "It was renamed", kind="primary")
+        self.refuse_button = KeyButton("Not a rename")
         if proposal is not None:
             self.rename_button.setToolTip(plain_tip(f"{proposal.lost} is {proposal.candidate} now"))
             self.refuse_button.setToolTip(

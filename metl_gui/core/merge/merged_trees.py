@@ -156,6 +156,7 @@ class TreeMerger:
         orders = self._place_versions(result, trio)
         gone = self._gone(result, trio)
         self._remove(result, gone)
+        self._merge_labels(result)
         if trio.theirs is not None:
             self._add_versions(result, trio.theirs, orders)
         kept = Trio(*([id_ for id_ in order if id_ not in gone] for order in orders))
@@ -274,7 +275,6 @@ class TreeMerger:
         if ours.fingerprint != theirs.fingerprint:
             reason = f"Both added a version {ours.label}: {_content_words(ours, theirs)}; ours is kept."
             self._nodes.tell(result, ours.id, ConflictKind.VERSION, place, reason)
-        labels = self._labels(result, trio)
         key, is_other = settled(Trio(base.key if base else None, ours.key, theirs.key))
         if is_other and ours.key is None:
             key, is_other = theirs.key, False
@@ -283,19 +283,33 @@ class TreeMerger:
             reason = f"Ours says that its key is {words[0]}, theirs {words[1]}; ours is kept."
             self._nodes.tell(result, ours.id, ConflictKind.KEY, place, reason)
         attributes = self._attributes(result, place, trio)
-        merged = replace(ours, labels=labels, key=key, attributes=attributes)
+        merged = replace(ours, key=key, attributes=attributes)
         if merged != ours:
             self._nodes.touched.add(result)
             self._draft.put_version(self._side, ours.id, merged)
 
-    def _labels(self, result: int, trio: Trio[Version | None]) -> tuple[str, ...]:
-        base, ours, theirs = (version.labels if version else () for version in trio)
-        if theirs in (base, ours) or trio.ours is None:
-            return ours
-        wanted = theirs if ours == base else tuple(settled_set(Trio(base, ours, theirs))) or ours
-        new = [each for each in wanted if each not in ours]
-        free = self._free_labels(result, trio.ours.id, new, trio.ours.label) if new else ()
-        return tuple(each for each in wanted if each in ours or each in free) or ours
+    def _merge_labels(self, result: int) -> None:
+        """Merge labels once all that goes has gone: first what goes from each version, then what comes to it."""
+        tree = self._draft.tree(self._side)
+        wanted: dict[int, list[str]] = {}
+        for version in tree.versions(result):
+            base, ours, theirs = (places.version(version.id) for places in self._nodes.places)
+            if ours is None or theirs is None or theirs.labels in (ours.labels, base.labels if base else ()):
+                continue
+            old = base.labels if base else ()
+            found = theirs.labels if ours.labels == old else settled_set(Trio(old, ours.labels, theirs.labels))
+            wanted[version.id] = list(found) or list(ours.labels)
+            self._put_labels(version, [label for label in wanted[version.id] if label in ours.labels])
+        for id_, labels in wanted.items():
+            version = tree.version(id_)
+            new = [label for label in labels if label not in version.labels]
+            free = self._free_labels(result, id_, new, version.label) if new else ()
+            self._put_labels(version, [label for label in labels if label in (*version.labels, *free)])
+
+    def _put_labels(self, version: Version, labels: list[str]) -> None:
+        if labels and tuple(labels) != version.labels:
+            self._nodes.touched.add(version.schema_id)
+            self._draft.put_version(self._side, version.id, replace(version, labels=tuple(labels)))
 
     def _attributes(self, result: int, place: str, trio: Trio[Version | None]) -> tuple[Attribute, ...]:
         """Merge what is no part of a version's identity: descriptions and order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 
 from metl_gui.core.blocks import conflicts as clashes
 from metl_gui.core.canonical import state_hash
@@ -44,6 +44,10 @@ def forked(shared: Steps, ours: Steps, theirs: Steps) -> tuple[Document, Documen
 
 
 @given(steps, steps)
+@example([("add", 23), ("add", 84)], [("group", 60610), ("change", 0)])
+@example([("add", 0)], [("remove", 110), ("alias", 2989)])
+@example([("add", 32), ("label", 10227)], [("add", 1), ("remove", 3181), ("label", 10227)])
+@example([("add", 3726), ("map", 0), ("remove", 0), ("add", 0)], [("group", 0)])
 def test_what_only_theirs_changed_is_taken_whole(shared: Steps, theirs: Steps) -> None:
     base, _, other = forked(shared, [], theirs)
     result, found = merged(base, base, other)
@@ -62,6 +66,7 @@ def test_what_only_ours_changed_stays_as_it_is(shared: Steps, ours: Steps) -> No
 
 
 @given(steps, steps)
+@example([("create", 3), ("add", 2)], [("add", 0), ("policy", 4)])
 def test_the_same_change_on_both_sides_is_one(shared: Steps, both: Steps) -> None:
     base, mine, _ = forked(shared, both, [])
     result, found = merged(base, mine, mine)
@@ -83,6 +88,10 @@ def test_a_merge_keeps_the_rules_of_the_matrix(shared: Steps, ours: Steps, their
 
 
 @given(steps, steps, steps)
+@example([("add", 0)], [("add", 59)], [("remove", 1)])
+@example([("add", 0)], [("alias", 1)], [("insert", 4096)])
+@example([("insert", 180)], [("add", 1)], [("join", 49)])
+@example([("insert", 1)], [("label", 203)], [("group", 1499194), ("label", 203)])
 def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Steps, ours: Steps, theirs: Steps) -> None:
     base, mine, other = forked(shared, ours, theirs)
     (one, found), (back, found_back) = merged(base, mine, other), merged(base, other, mine)
@@ -92,6 +101,9 @@ def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Step
 
 
 @given(steps, steps, steps)
+@example([("add", 62579)], [("change", 11607)], [("add", 0), ("map", 0)])
+@example([("add", 380)], [("group", 1)], [("add", 1), ("map", 1)])
+@example([("add", 0), ("map", 1), ("change", 0)], [("remove", 0)], [("split", 0)])
 def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_removed_by_the_other(
     shared: Steps, ours: Steps, theirs: Steps
 ) -> None:

@@ -5,11 +5,13 @@ Source: ux.md §8; not part of a state (dmm.md §9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from metl_gui.core.blocks import Block
 from metl_gui.core.document import Document
+from metl_gui.core.draft import Transition
 from metl_gui.core.review import ReviewItem
 
 AssignmentKey: TypeAlias = tuple[int, int, int]
@@ -55,6 +57,32 @@ def keys_of(document: Document, item: ReviewItem) -> tuple[AssignmentKey, ...]:
     """Return what an item is known by: one key for each version in which something of it began."""
     schema_id, entity_id = document.extraction.schema_of(item.key[0]), document.cdm.schema_of(item.key[1])
     return tuple((schema_id, entity_id, since) for since in item.since)
+
+
+def moved_keys(transition: Transition) -> dict[AssignmentKey, AssignmentKey]:
+    """Return under which keys items go on whose beginning an edit moved, by what they were known by before.
+
+    An inserted version that lost the same is where a loss begins from then on; taking it back moves it up again.
+    """
+    found: dict[AssignmentKey, AssignmentKey] = {}
+    for change in transition.change.blocks:
+        before, after = change.before, change.after
+        if before is None or after is None:
+            continue
+        document = transition.after
+        group = document.extraction.schema_of(change.key[0]), document.cdm.schema_of(change.key[1])
+        found |= {(*group, old): (*group, new) for old, new in _moved(before, after)}
+    return found
+
+
+def _moved(before: Block, after: Block) -> Iterator[tuple[int, int]]:
+    """Yield where what a block waits for began, and where it begins now."""
+    began = {loss.lineages: loss.since for loss in before.open_losses}
+    for loss in after.open_losses:
+        if began.get(loss.lineages, loss.since) != loss.since:
+            yield began[loss.lineages], loss.since
+    if len(before.waits) == len(after.waits):
+        yield from ((old, new) for old, new in zip(before.waits, after.waits, strict=True) if old != new)
 
 
 NOBODY_ASSIGNED = Assignments()

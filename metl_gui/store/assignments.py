@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from metl_gui.core.assignments import Assignment, AssignmentKey
-from metl_gui.core.draft import Stamp
+from metl_gui.core.assignments import Assignment, AssignmentKey, moved_keys
+from metl_gui.core.draft import Stamp, Transition
 
 
 def assign(connection: sqlite3.Connection, keys: Iterable[AssignmentKey], assignee: str, stamp: Stamp) -> None:
@@ -19,6 +19,19 @@ def assign(connection: sqlite3.Connection, keys: Iterable[AssignmentKey], assign
         "INSERT OR REPLACE INTO assignments (schema_id, entity_id, version, assignee, who, when_ms)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         [(*key, assignee, stamp.who, stamp.when_ms) for key in wanted],
+    )
+
+
+def follow(connection: sqlite3.Connection, transition: Transition) -> None:
+    """Let assignments go along with items whose beginning an edit moves; inside its transaction.
+
+    What an item was known by before stays too: some of it may begin there still.
+    """
+    connection.executemany(
+        "INSERT OR IGNORE INTO assignments (schema_id, entity_id, version, assignee, who, when_ms)"
+        " SELECT schema_id, entity_id, ?, assignee, who, when_ms FROM assignments"
+        " WHERE schema_id = ? AND entity_id = ? AND version = ?",
+        [(new[2], *old) for old, new in moved_keys(transition).items()],
     )
 
 

@@ -17,7 +17,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Stamp, Transition
 from metl_gui.core.rewind import rewound
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
-from metl_gui.store import lease, log, runs, states
+from metl_gui.store import assignments, lease, log, runs, states
 from metl_gui.store.beside import Beside
 from metl_gui.store.block_rows import write_blocks
 from metl_gui.store.change_packs import Touched
@@ -202,6 +202,7 @@ class ProjectFile:
             interned = Interned(connection)
             write_trees(connection, transition, interned)
             write_blocks(connection, transition, interned)
+            assignments.follow(connection, transition)
             group = log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
             self._has_edited = True

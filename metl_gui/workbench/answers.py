@@ -312,13 +312,19 @@ def _assign_row(plan: _Plan, document: Document, row: SheetRow, key: LossKey, as
 
 
 def _block(document: Document, key: LossKey) -> Block | None:
-    is_known = document.extraction.find_version(key.version) and document.cdm.find_version(key.entity_version)
-    return document.matrix.block(key.version, key.entity_version) if is_known else None
+    """Find the block of a row, which may stand at a newer version of its entity since."""
+    entity_version = document.cdm.find_version(key.entity_version)
+    if entity_version is None or document.extraction.find_version(key.version) is None:
+        return None
+    newest = document.cdm.schema(entity_version.schema_id).version_ids[-1]
+    found = document.matrix.block(key.version, key.entity_version)
+    return found or document.matrix.block(key.version, newest)
 
 
 def _loss(block: Block, key: LossKey) -> Loss | None:
-    wanted = (key.q_lineage, key.p_lineage), key.since
-    return next((loss for loss in block.open_losses if (loss.lineages, loss.since) == wanted), None)
+    """Find the open loss of a row; an inserted version may have moved where it begins since."""
+    same = [loss for loss in block.open_losses if loss.lineages == (key.q_lineage, key.p_lineage)]
+    return next((loss for loss in same if loss.since == key.since), same[0] if same else None)
 
 
 def _decided_words(document: Document, block: Block | None, key: LossKey) -> str:

@@ -11,6 +11,7 @@ import pytest
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
+from metl_gui.core.review import review_items
 from metl_gui.core.review_query import query_of
 from metl_gui.errors import SchemaError
 from metl_gui.workbench import reviewing
@@ -29,6 +30,41 @@ def shrunk(mapped: Workbench) -> Workbench:
     """Version 2 renames ``customer_id``, drops ``legacy`` and ``amount``."""
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_ref", "channel")))
     return mapped
+
+
+def test_a_sheet_is_read_after_a_version_was_inserted_where_the_loss_began_and_its_entity_moved_on(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "id", "customer_ref", "channel")))
+    sheet = sent(mapped, tmp_path)
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "channel")))
+    newest = mapped.document.cdm.newest(1)
+    assert newest is not None
+    more = declare("payment", "2", *(a.path for a in newest.attributes), "more")
+    mapped.do(AddVersion(Side.CDM, more))
+    sheet.answer("legacy", "payment", your_answer="not needed any more")
+    taken = take_answers(mapped, sheet.path)
+    assert [row.words for row in taken.answered] == ["legacy is not needed any more in fx.pay.orders 3 → payment 2"]
+    assert (taken.ignored, taken.unclear) == ((), ())
+
+
+def test_an_item_stays_with_who_is_to_decide_when_a_version_is_inserted_where_it_began_and_taken_out_again(
+    mapped: Workbench,
+) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "id", "customer_ref", "channel")))
+    assign(mapped, ["fx.pay.orders@3:payment@1"], "ada")
+
+    def known() -> dict[tuple[int, int], str]:
+        items = review_items(mapped.document)
+        return {item.key: assignments(mapped).of(mapped.document, item) for item in items if item.key[1] == 1}
+
+    (first,) = known()
+    assert known() == {first: "ada"}
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "channel")))
+    assert len(known()) == 2
+    assert set(known().values()) == {"ada"}
+    mapped.undo()
+    assert known() == {first: "ada"}
 
 
 class SentSheet:

@@ -234,7 +234,8 @@ def _merged_losses(records: Trio[Block]) -> list[Loss]:
     for name in (*ours, *(each for each in theirs if each not in ours)):
         one, other, old = ours.get(name), theirs.get(name), base.get(name)
         if one is not None and other is not None:
-            found.append(one if one.answer else replace(one, answer=other.answer))
+            answer, is_other = settled(Trio(old.answer if old else "", one.answer, other.answer))
+            found.append(replace(one, answer=(one.answer or other.answer) if is_other else answer))
         elif one is not None and (old is None or old.answer != one.answer):
             found.append(one)
         elif other is not None and (old is None or old.answer != other.answer):

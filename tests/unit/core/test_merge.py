@@ -48,6 +48,7 @@ def forked(shared: Steps, ours: Steps, theirs: Steps) -> tuple[Document, Documen
 @example([("add", 0)], [("remove", 110), ("alias", 2989)])
 @example([("add", 32), ("label", 10227)], [("add", 1), ("remove", 3181), ("label", 10227)])
 @example([("add", 3726), ("map", 0), ("remove", 0), ("add", 0)], [("group", 0)])
+@example([("create", 783), ("add", 0), ("group", 1)], [("add", 1), ("map", 0), ("undo", 1)])
 def test_what_only_theirs_changed_is_taken_whole(shared: Steps, theirs: Steps) -> None:
     base, _, other = forked(shared, [], theirs)
     result, found = merged(base, base, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
-from metl_gui.core.version_tasks import VersionTask, Waiting
+from metl_gui.core.version_tasks import ValueProfile, VersionTask, Waiting
 from metl_gui.ui.incoming.parts import Act
 from metl_gui.ui.incoming.sheet import IncomingSheet
 from metl_gui.ui.review.answers_dialog import AnswersDialog
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.review.task_sheet import TaskSheet
 from metl_gui.ui.window import Window
 from metl_gui.workbench.session import Workbench
 from tests.helpers.waiting_project import build_waiting
@@ -382,6 +384,35 @@ def test_a_dismissed_version_task_is_gone_and_adds_nothing(deciding: Window) -> 
     QTest.mouseClick(deciding.review.list.tasks.buttons[1], LEFT)
     assert deciding.review.list.tasks.tasks == ()
     assert deciding.project.value.state == state
+
+
+def test_a_version_task_is_seen_with_its_attributes_and_records_before_it_is_added(
+    deciding: Window, tmp_path: Path
+) -> None:
+    workbench = deciding.project.workbench
+    assert workbench is not None
+    name = "fx.payments.table_0000"
+    declared = tuple(AttributeDeclaration(path, "string") for path in ("id", "loyalty"))
+    declaration = VersionDeclaration(name, declared, inferred=True)
+    store = tmp_path / "errors" / "reason=unknown_version"
+    store.mkdir(parents=True)
+    record = json.dumps({"topic": name, "value": {"id": "7", "loyalty": "gold"}})
+    row = {"reason": "unknown_version", "detail": "", "state": 1, "schema": name, "version": None, "raw": record}
+    (store / "part-0.jsonl").write_text(json.dumps(row | {"position": "a@0"}) + "\n", encoding="utf-8")
+    waits = (Waiting(str(tmp_path / "errors"), "r", "test", "s", 1),)
+    samples = (ValueProfile("loyalty", 0.8, ("aaaa",)),)
+    workbench.beside.collect_version_tasks([VersionTask(0, name, "x", declaration, samples, waits)], workbench.stamp())
+    deciding.review.refresh()
+    QTest.mouseClick(deciding.review.list.tasks.buttons[2], LEFT)
+    (sheet,) = (each for each in deciding.findChildren(TaskSheet) if each.isVisible())
+    assert [words.pill for words, _ in sheet.model.rows] == ["", "new"]
+    assert sheet.model.rows[1][0].facts == "string · filled in 80% of the records looked at · like aaaa"
+    assert '"loyalty": "gold"' in sheet.records.toPlainText()
+    assert "Not there any more, compared with version" in sheet.words.text()
+    state = deciding.project.value.state
+    QTest.mouseClick(sheet.add, LEFT)
+    QApplication.processEvents()
+    assert deciding.project.value.state == state + 1
 
 
 def test_a_card_says_whether_anything_else_feeds_what_was_lost(deciding: Window) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from metl_gui.core.draft import Edit
@@ -18,9 +18,11 @@ from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.naming import block_words, number_of
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.review.answers_dialog import AnswersDialog
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.review.task_sheet import TaskSheet
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.workbench.answer_sheet import SheetMade, write_sheet
 from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
@@ -28,7 +30,7 @@ from metl_gui.workbench.assigning import assign_items, known_people
 from metl_gui.workbench.importing import ImportResult
 from metl_gui.workbench.review_wanted import wanted_in
 from metl_gui.workbench.session import Door
-from metl_gui.workbench.version_tasks import accept_task, dismiss_task, entry_of
+from metl_gui.workbench.version_tasks import accept_task, dismiss_task, entry_of, sample_records
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -44,11 +46,13 @@ class ReviewCommands:
         self._window = window
         self._page = window.review
         self._project = window.project
+        self._looking = NewestJob(window.jobs)
         self._page.tell = window.notify
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)
         self._page.list.tasks.add_wanted.connect(self.add_version)
         self._page.list.tasks.dismiss_wanted.connect(self.dismiss)
+        self._page.list.tasks.look_wanted.connect(self.look_at)
         window.spark.busy.connect(self._run_ended)
 
     # who is to decide
@@ -121,6 +125,24 @@ class ReviewCommands:
         self._window.jobs.start(
             "Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW, continues), done
         )
+
+    def look_at(self, task: VersionTask) -> None:
+        """Show the attributes of an unknown version and some of its records, without masked values."""
+        workbench, document = self._project.workbench, self._project.value
+        if workbench is None:
+            return
+
+        def show(outcome: Outcome[tuple[str, ...]]) -> None:
+            sheet = TaskSheet(document, task, outcome.value or (), self._project.can_edit, self._window)
+            sheet.add_wanted.connect(self._add_soon)
+            sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            sheet.open()
+
+        self._looking.start("Reading records", lambda _watch: sample_records(workbench, task), show)
+
+    def _add_soon(self, task: VersionTask) -> None:
+        """Add a version once its sheet is gone."""
+        QTimer.singleShot(0, self._window, partial(self.add_version, task))
 
     def _continued(self, task: VersionTask) -> str | None:
         """Ask whether a name that nobody knows is a known schema under a new name; ``None`` to do nothing.

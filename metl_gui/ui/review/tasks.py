@@ -23,10 +23,12 @@ class TaskStrip(QWidget):
     Signals:
         add_wanted: the ``VersionTask`` whose version is to be added.
         dismiss_wanted: the ``VersionTask`` that nobody wants.
+        look_wanted: the ``VersionTask`` whose attributes and records are to be seen.
     """
 
     add_wanted = Signal(object)
     dismiss_wanted = Signal(object)
+    look_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +76,9 @@ class TaskStrip(QWidget):
         card = QFrame()
         card.setProperty("surface", "reviewcard")
         title = Elided(task.schema, "heading", is_snug=True)
-        facts = f"a version nobody knows · {number_of(task.records, 'record')} wait"
+        facts = (
+            f"a version nobody knows · {number_of(task.records, 'record')} {'waits' if task.records == 1 else 'wait'}"
+        )
         lines = attribute_words(task)
         more = [f"and {len(lines) - _PATHS_IN_TIP} more"] if len(lines) > _PATHS_IN_TIP else []
         card.setToolTip(plain_tip("\n".join([f"Seen: {task.seen}", *lines[:_PATHS_IN_TIP], *more])))
@@ -86,12 +90,16 @@ class TaskStrip(QWidget):
         dismiss.setAccessibleDescription(f"{task.schema}: its records stay set aside")
         add.clicked.connect(partial(self.add_wanted.emit, task))
         dismiss.clicked.connect(partial(self.dismiss_wanted.emit, task))
+        look = KeyButton("See it…")
+        look.setAccessibleDescription(f"{task.schema}: its attributes and some of its records")
+        look.clicked.connect(partial(self.look_wanted.emit, task))
         for button in (add, dismiss):
             button.setEnabled(self._can_edit)
-            self.buttons.append(button)
+        self.buttons += [add, dismiss, look]
         row = QHBoxLayout()
         row.setSpacing(6)
         row.addWidget(add)
+        row.addWidget(look)
         row.addWidget(dismiss)
         row.addStretch(1)
         column = QVBoxLayout(card)

@@ -1,0 +1,132 @@
+"""The sheet of one version task: what the unknown version holds, and records that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.version_tasks import ValueProfile, VersionTask, nearest_version
+from metl_gui.ui import theme as themes
+from metl_gui.ui.naming import number_of
+from metl_gui.ui.owners.line_model import LineModel, line_view
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.two_lines import TwoLines
+
+_SIZE = (720, 600)
+_MOST_CHARACTERS = 20_000
+NO_RECORDS = "The records are not there any more: what a run sets aside in your cache is kept for 30 days."
+
+
+def attribute_rows(document: Document, task: VersionTask) -> tuple[tuple[TwoLines, AttributeDeclaration], ...]:
+    """Describe each attribute, and mark those that no version of the schema has yet."""
+    nearest = nearest_version(document, task)
+    known = {attribute.path for attribute in nearest.attributes} if nearest is not None else set()
+    told = {sample.path: sample for sample in task.samples}
+    return tuple(
+        (
+            TwoLines(
+                attribute.path,
+                _facts(attribute, told.get(attribute.path)),
+                "new" if nearest is not None and attribute.path not in known else "",
+                "good",
+            ),
+            attribute,
+        )
+        for attribute in task.declaration.attributes
+    )
+
+
+def missing_words(document: Document, task: VersionTask) -> str:
+    """Name the attributes of the nearest known version that this one lacks."""
+    nearest = nearest_version(document, task)
+    if nearest is None:
+        return "Nobody has imported this schema yet."
+    gone = [attribute.path for attribute in nearest.attributes if attribute.path not in task.paths]
+    return f"Not there any more, compared with version {nearest.label}: {', '.join(gone)}." if gone else ""
+
+
+class TaskSheet(QDialog):
+    """What messages of an unknown version hold; values of masked columns are hidden.
+
+    Args:
+        document: the state to compare with.
+        task: the version task.
+        records: some of its records as text, read from the error store.
+
+    Signals:
+        add_wanted: the ``VersionTask`` whose version is to be added; connect it queued.
+    """
+
+    add_wanted = Signal(object)
+
+    def __init__(
+        self,
+        document: Document,
+        task: VersionTask,
+        records: Sequence[str],
+        can_edit: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._task = task
+        self.setWindowTitle("A version nobody knows")
+        self.heading = plain_label(task.schema, "heading")
+        waiting = f"{number_of(task.records, 'record')} {'waits' if task.records == 1 else 'wait'} for it."
+        self.words = plain_label(f"{waiting} {missing_words(document, task)}".strip(), "dim")
+        self.model: LineModel[AttributeDeclaration] = LineModel(self)
+        self.model.show_rows(attribute_rows(document, task))
+        self.view = line_view(self.model, "Its attributes")
+        self.records = QPlainTextEdit()
+        self.records.setReadOnly(True)
+        self.records.setFont(themes.mono())
+        self.records.setAccessibleName("Records that show it")
+        self.records.setTabChangesFocus(True)
+        self.records.setPlainText(_shown(records))
+        self.add = KeyButton("Add this version", kind="primary")
+        self.add.setEnabled(can_edit)
+        self.close_button = KeyButton("Close", "Esc")
+        self._build()
+        self.add.clicked.connect(self._add)
+        self.close_button.clicked.connect(self.reject)
+        self.view.setFocus()
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 16)
+        layout.setSpacing(10)
+        self.words.setWordWrap(True)
+        for label in (self.heading, self.words):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(label)
+        layout.addWidget(self.view, 3)
+        layout.addWidget(plain_label("Records that show it", "panelTitle"))
+        layout.addWidget(self.records, 2)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        for button in (self.add, self.close_button):
+            button.setAutoDefault(False)
+            foot.addWidget(button)
+        layout.addLayout(foot)
+        self.resize(*(themes.px(length) for length in _SIZE))
+
+    def _add(self) -> None:
+        self.accept()
+        self.add_wanted.emit(self._task)
+
+
+def _facts(attribute: AttributeDeclaration, sample: ValueProfile | None) -> str:
+    parts = [attribute.logical.rsplit(".", 1)[-1] or attribute.type]
+    if sample is not None:
+        parts.append(f"filled in {sample.filled:.0%} of the records looked at")
+        parts += [f"like {' or '.join(sample.patterns)}"] if sample.patterns else []
+    return " · ".join(parts)
+
+
+def _shown(records: Sequence[str]) -> str:
+    cut = (text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…" for text in records)
+    return "\n\n".join(cut) or NO_RECORDS

@@ -121,9 +121,9 @@ class Block:
         return not self.elements
 
     @property
-    def was_confirmed(self) -> bool:
-        """Whether somebody has confirmed its elements, whatever it waits for since."""
-        return self.status is Status.CONFIRMED or (self.status is Status.NEEDS_REVIEW and not self.unconfirmed)
+    def is_unconfirmed(self) -> bool:
+        """Whether nobody has confirmed its elements, be it under review or not."""
+        return self.unconfirmed or self.status is Status.UNCONFIRMED
 
     @property
     def open_losses(self) -> tuple[Loss, ...]:

@@ -79,7 +79,7 @@ def is_carried(block: Block, include_unconfirmed: bool = False) -> bool:
     """
     if block.is_null and block.status is not Status.NEEDS_REVIEW:
         return False
-    return include_unconfirmed or block.was_confirmed
+    return include_unconfirmed or not block.is_unconfirmed
 
 
 def is_held(document: Document, block: Block) -> bool:

@@ -14,7 +14,6 @@ from metl_gui.core.canonical import (
     dusb_content,
     elements_content,
     exported_blocks,
-    is_carried,
     matrix_content,
     state_hash,
 )
@@ -62,7 +61,7 @@ class MatrixExport:
 
     def with_document(self, document: Document, state: int) -> MatrixExport:
         """Return the export of another document."""
-        has_unconfirmed = any(is_carried(b, True) and not b.was_confirmed for b in document.matrix.blocks())
+        has_unconfirmed = any(b.is_unconfirmed for b in document.matrix.blocks())
         return replace(
             self,
             document=document,

@@ -40,7 +40,9 @@ def awaiting_second(before: Block | None, after: Block, source: Block | None, wh
         return _carried(after, source, who)
     if before is not None and _says_same(before, after):
         is_still_open = before.status is after.status and after.status in _OPEN
-        return replace(after, who=before.who, when_ms=before.when_ms) if is_still_open else after
+        if not is_still_open:
+            return after
+        return replace(after, who=before.who, when_ms=before.when_ms, unconfirmed=before.unconfirmed)
     if after.status is Status.RETIRED:
         return after
     if after.status is Status.NEEDS_REVIEW and before is not None and before.status not in _OPEN:
@@ -48,7 +50,10 @@ def awaiting_second(before: Block | None, after: Block, source: Block | None, wh
     origin = before or source
     authors = origin.who if origin is not None and origin.status in _OPEN else ""
     status = Status.UNCONFIRMED if after.status is Status.CONFIRMED else after.status
-    return replace(after, status=status, who=_joined(authors, who))
+    # Under review as well: what somebody set meanwhile is not to be mapped with before another person has seen it.
+    is_set = before is not None and (before.is_unconfirmed or before.elements != after.elements)
+    unconfirmed = status is Status.NEEDS_REVIEW and (after.unconfirmed or is_set)
+    return replace(after, status=status, who=_joined(authors, who), unconfirmed=unconfirmed)
 
 
 def _carried(after: Block, source: Block, who: str) -> Block:

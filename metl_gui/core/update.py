@@ -224,8 +224,7 @@ def _copied(
 ) -> Block:
     lost = Verdict.SMALLER if moved.elements else Verdict.EMPTIED
     verdict = lost if moved.losses else Verdict.SAME
-    is_unconfirmed = source.unconfirmed or source.status is Status.UNCONFIRMED
-    status = Status.UNCONFIRMED if is_unconfirmed else Status.CONFIRMED
+    status = Status.UNCONFIRMED if source.is_unconfirmed else Status.CONFIRMED
     block = Block(
         *key,
         moved.elements,

@@ -145,7 +145,7 @@ def _held(draft: Draft, nodes: MergedNodes, result: int | None, version: int | N
         return conflict
     comment = f"{block.comment}\n{conflict.reason}".strip()
     waits = tuple(dict.fromkeys((*block.waits, block.version)))
-    draft.put_block(replace(block, waits=waits, comment=comment, status=Status.NEEDS_REVIEW))
+    draft.put_block(replace(block, waits=waits, comment=comment).settled())
     return replace(conflict, key=block.key)
 
 

@@ -134,6 +134,7 @@ class BlockMerger:
             status = min((each for each in (told.ours, told.theirs) if each), key=_STRENGTH.index)
         if status is None or (status is Status.RETIRED and elements):
             status = Status.CONFIRMED
+        is_unconfirmed, _ = settled(Trio(*(record.is_unconfirmed for record in records)))
         comment, is_other = settled(Trio(*(record.comment for record in records)))
         if is_other and records.theirs.comment:
             comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
@@ -147,7 +148,7 @@ class BlockMerger:
             waits=_merged_waits(records),
             retired=lead.retired if status is Status.RETIRED else (),
             postponed=settled(Trio(*(record.postponed for record in records)))[0],
-            unconfirmed=settled(Trio(*(record.unconfirmed for record in records)))[0],
+            unconfirmed=is_unconfirmed and status is Status.NEEDS_REVIEW,
         ).settled()
 
     def _translated(self, side: int, key: BlockKey, block: Block | None) -> Block | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from metl_gui.core.blocks import Status
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
-from metl_gui.core.edits.lineages import JoinLineages, Leaf
+from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.take import mapped_in_place
@@ -310,3 +311,33 @@ def test_an_element_in_the_way_of_no_lost_one_is_not_replaced() -> None:
     key = world.key("s@1:be@1")
     with pytest.raises(EditError, match="used once"):
         world.do(mapped_in_place(world.document, key, (world.element(key, "b", "x"),)))
+
+
+def _unconfirmed(world: World, block: str, **pairs: str) -> None:
+    world.do(replace(world.setting(block, **pairs), status=Status.UNCONFIRMED))
+
+
+def test_what_nobody_confirmed_stays_so_where_the_other_side_lost_something_of_the_same_block() -> None:
+    def split(world: World) -> None:
+        version = world.version(Side.EXTRACTION, "s", "2")
+        attribute = version.at_path("a")
+        assert attribute is not None
+        world.do(SplitLineage(Side.EXTRACTION, Leaf(version.id, attribute.id)))
+
+    result, _ = merged(lambda w: _unconfirmed(w, "s@2:be@1", y="b"), split)
+    block = result.block("s@2:be@1")
+    assert (block.status, block.unconfirmed) == (Status.NEEDS_REVIEW, True)
+
+
+def test_a_block_that_waits_for_a_conflict_of_settings_is_as_unconfirmed_as_before() -> None:
+    def setting(world: World, value: str) -> None:
+        world.do(SetSettings(Side.EXTRACTION, world.version(Side.EXTRACTION, "s", "1").schema_id, (("key", value),)))
+
+    result, found = merged(
+        lambda w: setting(w, "a"),
+        lambda w: setting(w, "b"),
+        base=lambda w: _unconfirmed(w, "s@2:be@1", y="b"),
+    )
+    assert [conflict.kind for conflict in found] == [ConflictKind.SETTING]
+    waiting = [block for block in result.document.matrix.blocks() if block.status is Status.NEEDS_REVIEW]
+    assert [(block.key == result.key("s@2:be@1"), block.unconfirmed) for block in waiting] == [(True, True)]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Block, BlockKey, Status
+from metl_gui.core.canonical import is_carried
 from metl_gui.core.document import Document
 from metl_gui.core.draft import BlockChange, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.elements import SetElements
@@ -113,6 +114,23 @@ def test_a_decision_in_review_waits_for_a_second_person_too(team: Team) -> None:
     team.who = "ada"
     team.do(ConfirmBlock(team.key("s@2:be@1")))
     assert team.block("s@2:be@1").status is Status.CONFIRMED
+
+
+def test_what_is_set_under_review_is_not_mapped_with_before_a_second_person_has_seen_it(team: Team) -> None:
+    team.who = "bob"
+    team.do(ConfirmBlock(team.key("s@1:be@1")))
+    team.schema("s", "2", "c", "d")
+    key = team.key("s@2:be@1")
+    assert is_carried(team.block("s@2:be@1"))
+    team.do(SetElements(key, ones=(team.element(key, "c", "x"),)))
+    half = team.block("s@2:be@1")
+    assert (half.status, half.who, is_carried(half)) == (Status.NEEDS_REVIEW, "bob", False)
+    team.do(AcceptLosses(key, ("b",)))
+    with pytest.raises(EditError, match="bob cannot confirm"):
+        team.do(ConfirmBlock(key))
+    team.who = "ada"
+    team.do(ConfirmBlock(key))
+    assert is_carried(team.block("s@2:be@1"))
 
 
 def test_without_the_setting_an_edit_confirms_what_it_sets() -> None:

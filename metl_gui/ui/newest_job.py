@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from PySide6.QtCore import QObject
+
 from metl_gui.ui.jobs import Job, Jobs, Outcome, Task
 
 T = TypeVar("T")
 
 
 class NewestJob:
-    """The job of what was asked last."""
+    """The job of what was asked last.
 
-    def __init__(self, jobs: Jobs) -> None:
+    Args:
+        jobs: where it is done.
+        asker: who hears the answer; when it is destroyed, nothing is asked any more.
+    """
+
+    def __init__(self, jobs: Jobs, asker: QObject) -> None:
         self._jobs = jobs
         self._job: Job | None = None
         self._asked: object = None
+        asker.destroyed.connect(self.cancel)
 
     def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
         """Ask; see ``Jobs.start``. An outcome that is not of the newest question is dropped."""

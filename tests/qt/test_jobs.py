@@ -6,8 +6,10 @@ import threading
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from metl_gui.errors import BugError, EditError
 from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
@@ -101,7 +103,7 @@ def test_an_error_that_nobody_foresaw_is_logged_and_told(caplog: pytest.LogCaptu
 
 def test_asking_again_stops_the_job_before_and_only_the_newest_answer_is_heard(qtbot: QtBot) -> None:
     jobs = Jobs()
-    newest, answers = NewestJob(jobs), list[Outcome[str]]()
+    newest, answers = NewestJob(jobs, jobs), list[Outcome[str]]()
     begun, was_stopped = threading.Event(), threading.Event()
 
     def first(watch: Watch) -> str:
@@ -121,16 +123,26 @@ def test_asking_again_stops_the_job_before_and_only_the_newest_answer_is_heard(q
 
 def test_nobody_hears_the_answer_of_a_question_that_was_taken_back(qtbot: QtBot) -> None:
     jobs, answers = Jobs(), list[Outcome[str]]()
-    newest = NewestJob(jobs)
+    newest = NewestJob(jobs, jobs)
     newest.start("asked", lambda _watch: "answer", answers.append)
     newest.cancel()
     qtbot.waitUntil(lambda: not jobs.running)
     assert answers == []
 
 
+def test_nobody_hears_the_answer_of_a_question_whose_asker_is_gone(qtbot: QtBot) -> None:
+    jobs, asker, answers = Jobs(), QObject(), list[Outcome[str]]()
+    may_end = threading.Event()
+    NewestJob(jobs, asker).start("asked", lambda watch: str(may_end.wait(10) and watch.is_cancelled), answers.append)
+    delete(asker)
+    may_end.set()
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert answers == []
+
+
 def test_a_question_can_be_asked_from_the_answer_before() -> None:
     jobs, answers = SynchronousJobs(), list[int | None]()
-    newest = NewestJob(jobs)
+    newest = NewestJob(jobs, jobs)
 
     def again(outcome: Outcome[int]) -> None:
         answers.append(outcome.value)

@@ -72,7 +72,7 @@ class DifferencePane(QWidget):
 
     def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._comparing = NewestJob(jobs)
+        self._comparing = NewestJob(jobs, self)
         self.compared: Compared | None = None
         self.model = DifferenceModel(self)
         self.view = _view(self.model)

@@ -70,7 +70,7 @@ class PublishDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self, self.accept)
-        self._judging = NewestJob(jobs)
+        self._judging = NewestJob(jobs, self)
         self._judging.start("Checking the state", lambda watch: judge(workbench, state, watch), self._judged)
         self._compare(workbench)
 

@@ -36,7 +36,7 @@ class StateModel(QAbstractListModel):
 
     def __init__(self, jobs: Jobs, opened: Callable[[], Workbench | None], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._reading = NewestJob(jobs)
+        self._reading = NewestJob(jobs, self)
         self._opened = opened
         self._wanted = StateFilter()
         self._below: int | None = None

@@ -38,7 +38,7 @@ class TimeStrip(QFrame):
     ) -> None:
         super().__init__(parent)
         self._project, self._looking, self._live = project, looking, live
-        self._reading = NewestJob(jobs)
+        self._reading = NewestJob(jobs, self)
         self._is_read = self._is_known = False
         self.setProperty("surface", "strip")
         self.setAccessibleName("Time slider")

@@ -81,7 +81,7 @@ class WhyPanel(Surface):
     ) -> None:
         super().__init__("panel", (284, 260), parent)
         self._project, self._selection, self._looking = project, selection, looking
-        self._reading = NewestJob(jobs)
+        self._reading = NewestJob(jobs, self)
         self._shown: tuple[_Asked, int] | None = None
         self.model: LineModel[Event] = LineModel(self)
         self.view = line_view(self.model, "Why it is mapped")

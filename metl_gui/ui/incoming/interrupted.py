@@ -24,7 +24,7 @@ class Interrupted(QObject):
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
-        self._looking = NewestJob(window.jobs)
+        self._looking = NewestJob(window.jobs, self)
         self.left: tuple[Remainder, ...] = ()
         window.project.opened.connect(self._opened)
 

@@ -35,7 +35,7 @@ class Reception(QObject):
         super().__init__(window)
         self._window = window
         self._found = Recognized()
-        self._looking = NewestJob(window.jobs)
+        self._looking = NewestJob(window.jobs, self)
         self.trials = Trials(window)
 
     def paste(self) -> None:

@@ -30,7 +30,7 @@ class Trials(QObject):
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
-        self._trying = NewestJob(window.jobs)
+        self._trying = NewestJob(window.jobs, self)
         self._reading = Reading()
 
     def ask_and_try(self) -> None:

@@ -57,7 +57,7 @@ class GapPanel(Surface):
         self._project, self._selection = project, selection
         self._gaps: tuple[Gap, ...] = ()
         self._shown_for: Document | None = None
-        self._looking = NewestJob(jobs)
+        self._looking = NewestJob(jobs, self)
         self._kind = ""
         self.model: LineModel[Gap] = LineModel(self)
         self.view = line_view(self.model, "Gaps")

@@ -37,7 +37,7 @@ class PreviewPane(QWidget):
 
     def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._judging = NewestJob(jobs)
+        self._judging = NewestJob(jobs, self)
         self._make: Callable[[], tuple[Document, Edit]] | None = None
         self.model: LineModel[BlockOutcome] = LineModel(self)
         self.view = line_view(self.model, "Blocks that change")

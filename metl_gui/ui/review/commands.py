@@ -46,7 +46,7 @@ class ReviewCommands:
         self._window = window
         self._page = window.review
         self._project = window.project
-        self._looking = NewestJob(window.jobs)
+        self._looking = NewestJob(window.jobs, window)
         self._page.tell = window.notify
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)

@@ -70,7 +70,7 @@ class MappingPanel(Surface):
         self._project = project
         self._selection = selection
         self._jobs = jobs
-        self._sorting = NewestJob(jobs)
+        self._sorting = NewestJob(jobs, self)
         self._known: MappingRows | None = None
         self._query = Query()
         self._order: tuple[Column, bool] = (Column.SCHEMA, False)

@@ -38,6 +38,12 @@ def blocks_from(draft: Draft, key: BlockKey) -> list[Block]:
     return [block for block in found if block is not None]
 
 
+def lost_side(reader: Draft | Document, block: Block, loss: Loss) -> Side:
+    """Tell which end of a lost element is the one that went."""
+    rows = reader.tree(Side.CDM).version(block.entity_version)
+    return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
+
+
 def same_loss(block: Block, loss: Loss) -> Loss | None:
     """Find the open loss of a block that belongs to the same chain."""
     return next((x for x in block.open_losses if x.chain == loss.chain), None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metl_gui.core.blocks import Block, Loss
+from metl_gui.core.chains import lost_side
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.proposals import Proposal, candidates
@@ -49,12 +50,6 @@ def loss_choices(
         named = {proposal.candidate for proposal in renames}
         made[loss] = LossChoices(side, renames, tuple(a for a in free[side] if a.path not in named))
     return made
-
-
-def lost_side(document: Document, block: Block, loss: Loss) -> Side:
-    """Tell which end of a lost element is the one that went."""
-    rows = document.cdm.version(block.entity_version)
-    return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
 
 
 def lost_path(document: Document, block: Block, loss: Loss) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metl_gui.core.blocks import Block, BlockKey, Loss
+from metl_gui.core.chains import lost_side
 from metl_gui.core.document import Document
-from metl_gui.core.loss_choices import lost_path, lost_side
+from metl_gui.core.loss_choices import lost_path
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import EditError, near_names
@@ -97,8 +98,7 @@ def refuse_split(workbench: Workbench, side: Side, version: Version, old: Attrib
 def _losses(document: Document, key: BlockKey, lost: str) -> tuple[Side, list[Loss]]:
     """Find the open losses of an attribute by the path of the end that went, else by the path of the other end."""
     block = document.matrix.block(*key) or Block(*key)
-    rows = document.cdm.version(key[1])
-    sides = [(Side.CDM if rows.of_lineage(x.q_lineage) is None else Side.EXTRACTION, x) for x in block.open_losses]
+    sides = [(lost_side(document, block, x), x) for x in block.open_losses]
     gone = [(s, x) for s, x in sides if (x.from_path if s is Side.EXTRACTION else x.to_path) == lost]
     found = gone or [(s, x) for s, x in sides if lost in (x.from_path, x.to_path)]
     if not found:

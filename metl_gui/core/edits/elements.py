@@ -87,10 +87,11 @@ class SetElements:
                 draft.put_block(block)
 
 
-def block_name(document: Document, key: BlockKey) -> str:
+def block_name(reader: Draft | Document, key: BlockKey) -> str:
     """Name a block for people."""
-    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
-    schema, entity = document.extraction.schema(version.schema_id), document.cdm.schema(entity_version.schema_id)
+    extraction, cdm = reader.tree(Side.EXTRACTION), reader.tree(Side.CDM)
+    version, entity_version = extraction.version(key[0]), cdm.version(key[1])
+    schema, entity = extraction.schema(version.schema_id), cdm.schema(entity_version.schema_id)
     return f"{schema.name} {version.label} → {entity.name} {entity_version.label}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status
-from metl_gui.core.chains import blocks_from, restored, same_loss
+from metl_gui.core.chains import blocks_from, lost_side, restored, same_loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
 from metl_gui.core.edits.elements import block_name
@@ -110,7 +110,7 @@ class RenameLost:
         """
         block = _block(draft, self.key)
         (loss,) = find_losses(draft, block, (self.lost,))
-        side = _lost_side(draft, block, loss)
+        side = lost_side(draft, block, loss)
         version = draft.tree(side).version(self.key[0] if side is Side.EXTRACTION else self.key[1])
         candidate = version.at_path(self.new_path)
         if candidate is None:
@@ -216,12 +216,6 @@ def _accept(
     if losses != block.losses or waits != block.waits:
         found = _stamped(draft, replace(block, unconfirmed=block.unconfirmed and not confirms), "")
         draft.put_block(replace(found, losses=losses, waits=waits).settled())
-
-
-def _lost_side(draft: Draft, block: Block, loss: Loss) -> Side:
-    """Tell which end of a lost element is the one that went."""
-    rows = draft.tree(Side.CDM).version(block.entity_version)
-    return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
 
 
 def _restore(draft: Draft, side: Side, origin: Block, loss: Loss, joined: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft
-from metl_gui.core.edits.elements import store_block
+from metl_gui.core.edits.elements import block_name, store_block
 from metl_gui.core.merge.contents import Content, Contents, Ends, Pair
 from metl_gui.core.merge.merged_nodes import MergedNodes, Places
 from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled, settled_set
@@ -109,7 +109,7 @@ class BlockMerger:
         q = row.id if row else self.draft.new_attribute_ids(Side.CDM, 1)[0]
         p = attribute.id if attribute else self.draft.new_attribute_ids(Side.EXTRACTION, 1)[0]
         since = self._since.setdefault((key[1], q_lineage, p_lineage), key[0])
-        place = block_name_of(self.draft, key)
+        place = block_name(self.draft, key)
         self.conflicts.append(Conflict(ConflictKind.ELEMENT, place, f"{reason}.", key, *paths))
         return Loss(q, p, q_lineage, p_lineage, paths[1], paths[0], reason, since)
 
@@ -200,14 +200,6 @@ class BlockMerger:
         columns, rows = (self.draft.tree(tree).version(id_) for tree, id_ in zip(Side, key, strict=True))
         found = ((rows.at_path(targets.get(q, "")), columns.at_path(sources.get(p, ""))) for q, p in block.retired)
         return tuple(sorted(Element(q.id, p.id) for q, p in found if q is not None and p is not None))
-
-
-def block_name_of(draft: Draft, key: BlockKey) -> str:
-    """Name a block of a draft for people."""
-    extraction, cdm = draft.tree(Side.EXTRACTION), draft.tree(Side.CDM)
-    version, entity_version = extraction.version(key[0]), cdm.version(key[1])
-    schema, entity = extraction.schema(version.schema_id), cdm.schema(entity_version.schema_id)
-    return f"{schema.name} {version.label} → {entity.name} {entity_version.label}"
 
 
 def _placed(ends: Ends, target: Version) -> Element | None:

@@ -41,7 +41,9 @@ def continued(tree: TreeView, reading: Reading) -> Reading:
 
 def alias_edits(tree: TreeView, side: Side, reading: Reading) -> Iterator[AddAlias]:
     """Yield the edits that let known schemas answer to the names that they got, where no version has done so."""
+    given: set[str] = set()
     for one in reading.continuations:
         schema = next((found for name in one.of if (found := tree.named(name)) is not None), None)
-        if schema is not None and tree.named(one.name) is None:
+        if schema is not None and one.name not in given and tree.named(one.name) is None:
+            given.add(one.name)
             yield AddAlias(side, schema.id, one.name)

@@ -174,9 +174,16 @@ def find_state(workbench: Workbench, state: int) -> PastState | None:
 
 
 def together(workbench: Workbench, state: PastState) -> int:
-    """Count the states that were made by one gesture or command with a state, that one included."""
-    near = workbench.log(_READ_AT_ONCE, state.group + _READ_AT_ONCE)
-    return sum(each.group == state.group for each in near)
+    """Count the states that were made by one gesture or command with a state, that one included.
+
+    Cost: linear in their number, at least a page of the log.
+    """
+    wide = _READ_AT_ONCE
+    while True:
+        count = sum(each.group == state.group for each in workbench.log(wide, state.group + wide))
+        if count < wide:
+            return count
+        wide *= 4
 
 
 def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch = UNWATCHED) -> Timeline:

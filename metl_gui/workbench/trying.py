@@ -183,7 +183,8 @@ def _source_problems(starved: Sequence[LostSource]) -> list[Problem]:
     found = []
     for each in starved:
         need = "is required and would have no source any more" if each.required else "would have no source any more"
-        message = f"{each.attribute} {need}; {', '.join(each.fed_by)} feeds it today."
+        feed = "feeds" if len(each.fed_by) == 1 else "feed"
+        message = f"{each.attribute} {need}; {', '.join(each.fed_by)} {feed} it today."
         severity = Severity.ERROR if each.required else Severity.WARNING
         hint = "Say which attribute takes its place, or ask its owner to keep it."
         found.append(Problem(severity, "trial.last-source", f"{each.entity}@{each.entity_version}", message, hint))

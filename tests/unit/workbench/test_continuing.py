@@ -16,8 +16,9 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import review_items
 from metl_gui.registry import connect_json
+from metl_gui.registry.reading import Continuation, Reading
 from metl_gui.workbench.addresses import element_names, find_block
-from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.importing import add_reading, import_sources
 from metl_gui.workbench.session import Door, Workbench
 from metl_gui.workbench.trying import try_reading
 from tests.unit.registry.test_table_changes import ddl, row
@@ -109,3 +110,13 @@ def test_a_dry_run_follows_a_renamed_table_too(shop: Workbench, tmp_path: Path) 
     reading = connect_json.read([written(tmp_path / "next.jsonl", records)])
     trial = try_reading(shop.document, Side.EXTRACTION, reading)
     assert [str(hurt.entry.block) for hurt in trial.blocks] == ["srv.inv.customers@2:person@1"]
+
+
+def test_a_name_that_two_tables_got_one_after_the_other_is_given_to_the_first_alone(shop: Workbench) -> None:
+    shop.do(AddVersion(Side.EXTRACTION, VersionDeclaration("orders", (AttributeDeclaration("n", "int32"),), "1")))
+    stated = tuple(Continuation("archive", (name,)) for name in ("srv.inv.customers", "orders"))
+    result = add_reading(shop, Side.EXTRACTION, Reading((), continuations=stated))
+    assert result.refused == ()
+    found = shop.document.extraction.named("archive")
+    assert found is not None
+    assert found.name == "srv.inv.customers"

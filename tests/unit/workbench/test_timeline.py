@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.nodes import Side
 from metl_gui.store.compaction import Keeping
 from metl_gui.workbench.judging import judge
 from metl_gui.workbench.publishing import publish
@@ -102,3 +104,14 @@ def test_a_judgement_counts_as_publishing_does(mapped: Workbench) -> None:
     assert found.problems == published.problems
     assert found.elements == 6
     assert found.errors == 0
+
+
+def test_every_state_of_a_large_import_is_counted_with_it(workbench: Workbench) -> None:
+    group = workbench.new_group()
+    schema = workbench.document.extraction.schemas()[0]
+    for number in range(1_100):
+        setting = SetSettings(Side.EXTRACTION, schema.id, (("version_field", f"field_{number}"),))
+        workbench.do(setting, group=group)
+    newest = find_state(workbench, workbench.document.state)
+    assert newest is not None
+    assert together(workbench, newest) == 1_100

@@ -23,7 +23,8 @@ LOOKED_INTO = 200
 """Records of one kind that are looked into."""
 
 MOST_KINDS = 2_000
-_ROWS = 50
+_ROWS, _MOST_ROWS = 50, 5_000
+"""Rows that are kept for their values: of one kind, and of all."""
 
 _KindKey: TypeAlias = tuple[str, str]
 _Attributes: TypeAlias = tuple[AttributeDeclaration, ...]
@@ -59,6 +60,7 @@ class UnknownVersions:
     def __init__(self) -> None:
         self._reader = RecordReader()
         self._kinds: dict[_KindKey, _Kind] = {}
+        self._rows = 0
 
     def add(self, raw: bytes, schema: str | None, said: str) -> None:
         """Take one message into account.
@@ -107,6 +109,9 @@ class UnknownVersions:
         kind.names = kind.names or record.names
         kind.key = kind.key or record.key if record.key is not None else kind.key
         _take(kind, record)
+        if record.row and len(kind.rows) < _ROWS and self._rows < _MOST_ROWS:
+            kind.rows.append(record.row)
+            self._rows += 1
 
 
 def _take(kind: _Kind, record: RowRecord) -> None:
@@ -115,8 +120,6 @@ def _take(kind: _Kind, record: RowRecord) -> None:
         kind.declared[identity] = kind.declared.get(identity, 0) + 1
     elif record.row:
         kind.inference.add(record.row)
-    if record.row and len(kind.rows) < _ROWS:
-        kind.rows.append(record.row)
 
 
 def _versions(kinds: Sequence[_Kind]) -> list[_Version]:

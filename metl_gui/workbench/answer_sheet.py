@@ -16,6 +16,8 @@ from metl_gui.core.document import Document
 from metl_gui.core.loss_choices import LossChoices, loss_choices
 from metl_gui.core.review import review_items
 from metl_gui.core.review_query import ReviewFacts
+from metl_gui.errors import EditError
+from metl_gui.registry.workbook import MAX_ROWS
 from metl_gui.workbench.exporting import write_whole
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.review_wanted import Wanted, wanted_in
@@ -44,6 +46,12 @@ _COLUMNS = (
     Column(_COUNT, 6, is_hidden=True),
 )
 _PROPOSED = 3
+_MOST_CHOICES = 200
+"""New names to choose from in one row; any other one can be typed."""
+
+_MOST_NAMES = 1_000_000
+"""Rows that a sheet can have; beyond them rows offer no names."""
+
 _HELP = (
     "Each row is something that a schema lost and that somebody must decide.",
     f"{RENAMED}: it has another name now. Choose that name in the column “{NEW_NAME}”.",
@@ -103,6 +111,7 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
 
     Raises:
         ProjectError: the file cannot be written.
+        EditError: more waits than a sheet that is read back can hold.
     """
     document, refused = workbench.document, workbench.refused_proposals()
     found = (wanted or wanted_in(workbench)).of(document, review_items(document))
@@ -113,6 +122,12 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
         watch.step("Writing what waits", at, len(asked))
         may_be = loss_choices(document, one.item.block, one.item.losses, refused)
         rows += (_row(document, workbench.project_id, one, loss, may_be[loss], names) for loss in one.item.losses)
+        if len(rows) >= MAX_ROWS:
+            raise EditError(
+                "That is too much for one answer sheet.",
+                f"It may have {MAX_ROWS - 1:,} rows, or it cannot be read back.",
+                "Filter what waits, by schema or by who is to decide, and send several.",
+            )
     help_ = SheetPlan("How to answer", (Column("How to answer", 110),), tuple((line,) for line in _HELP))
     about = f"Open decisions of {workbench.path.name} at state {document.state}"
     write_whole(path, workbook_bytes((SheetPlan(SHEET, _COLUMNS, tuple(rows)), help_), names.all, about))
@@ -160,12 +175,18 @@ class _Names:
             self.all += names or ("",)
         return self._at[names]
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for the choices of another row."""
+        return len(self.all) + _MOST_CHOICES > _MOST_NAMES
+
 
 def _row(
     document: Document, project_id: str, one: ReviewFacts, loss: Loss, may_be: LossChoices, names: _Names
 ) -> tuple[str | int, ...]:
     block = one.item.block
     entity_version = document.cdm.version(block.entity_version)
+    choices = () if names.is_full else may_be.paths[:_MOST_CHOICES]
     proposed = [f"{each.candidate} ({each.score:.0%})" for each in may_be.renames[:_PROPOSED]]
     return (
         one.schema,
@@ -179,6 +200,6 @@ def _row(
         block.comment,
         one.assigned,
         key_text(key_of(project_id, block, loss)),
-        names.place(may_be.paths),
-        len(may_be.paths),
+        names.place(choices),
+        len(choices),
     )

@@ -13,8 +13,8 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import review_items
 from metl_gui.core.review_query import query_of
-from metl_gui.errors import SchemaError
-from metl_gui.workbench import reviewing
+from metl_gui.errors import EditError, SchemaError
+from metl_gui.workbench import answer_sheet, reviewing
 from metl_gui.workbench.answer_sheet import SHEET, SheetMade, parse_key, write_sheet
 from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
 from metl_gui.workbench.assigning import assign, assignments
@@ -271,3 +271,12 @@ def test_a_key_with_a_changed_digit_is_none(shrunk: Workbench, tmp_path: Path) -
         assert parse_key(changed) is None
     for text in ("", ".", "a.b.c", "x" * 5_000, key + "0"):
         assert parse_key(text) is None
+
+
+def test_more_rows_than_are_read_back_are_not_written(
+    shrunk: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_sheet, "MAX_ROWS", 3)
+    with pytest.raises(EditError, match="too much for one answer sheet"):
+        write_sheet(shrunk, tmp_path / "open.xlsx")
+    assert not (tmp_path / "open.xlsx").exists()

@@ -83,7 +83,7 @@ def is_carried(block: Block, include_unconfirmed: bool = False) -> bool:
 
 
 def is_held(document: Document, block: Block) -> bool:
-    """Whether runs set the messages of a block aside until somebody decides."""
+    """Whether production sets the messages of a block aside until somebody decides, where it is carried at all."""
     schema = document.extraction.schema(document.extraction.version(block.version).schema_id)
     return block.status is Status.NEEDS_REVIEW and schema.setting("meanwhile", "hold") == "hold"
 

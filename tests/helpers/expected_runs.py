@@ -98,7 +98,8 @@ def _changed(document: Document, op: str, line: Line) -> dict[str, Payload]:
 def _waits(document: Document, op: str, line: Line) -> bool:
     """Whether a block of the version of a line waits for a person."""
     version = _version(document, line, line.value["before" if op == "d" else "after"])
-    return any(block.status is Status.NEEDS_REVIEW for block in document.matrix.column_set(version.id))
+    column_set = document.matrix.column_set(version.id)
+    return any(block.status is Status.NEEDS_REVIEW and not block.unconfirmed for block in column_set)
 
 
 def _number(document: Document, line: Line) -> int | None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from metl_gui.core.blocks import Block
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Transition
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.review import ReviewItem, group_of
 
 AssignmentKey: TypeAlias = tuple[int, int, int]
 """(schema id, entity id, id of the schema version where the loss began)."""
@@ -55,8 +55,8 @@ class Assignments:
 
 def keys_of(document: Document, item: ReviewItem) -> tuple[AssignmentKey, ...]:
     """Return what an item is known by: one key for each version in which something of it began."""
-    schema_id, entity_id = document.extraction.schema_of(item.key[0]), document.cdm.schema_of(item.key[1])
-    return tuple((schema_id, entity_id, since) for since in item.since)
+    group = group_of(document, item.key)
+    return tuple((*group, since) for since in item.since)
 
 
 def moved_keys(transition: Transition) -> dict[AssignmentKey, AssignmentKey]:
@@ -69,8 +69,7 @@ def moved_keys(transition: Transition) -> dict[AssignmentKey, AssignmentKey]:
         before, after = change.before, change.after
         if before is None or after is None:
             continue
-        document = transition.after
-        group = document.extraction.schema_of(change.key[0]), document.cdm.schema_of(change.key[1])
+        group = group_of(transition.after, change.key)
         found |= {(*group, old): (*group, new) for old, new in _moved(before, after)}
     return found
 

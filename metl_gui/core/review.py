@@ -15,7 +15,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.trees import Tree
 
-_Group: TypeAlias = tuple[int, int]
+Group: TypeAlias = tuple[int, int]
 """Ids of a schema and an entity."""
 
 
@@ -97,10 +97,11 @@ def list_place(document: Document, item: ReviewItem) -> tuple[str, tuple[int, in
 
 def find_item(document: Document, key: BlockKey) -> ReviewItem | None:
     """Find the item whose block this is; costs what the schema's versions hold against the entity's."""
-    return next((item for item in items_of_group(document, *_group(document, key)) if item.key == key), None)
+    return next((item for item in items_of_group(document, *group_of(document, key)) if item.key == key), None)
 
 
-def _group(document: Document, key: BlockKey) -> _Group:
+def group_of(document: Document, key: BlockKey) -> Group:
+    """Return ids of the schema and the entity of a block."""
     return document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
 
 
@@ -114,7 +115,7 @@ class _Found:
 
 
 def _items(document: Document, keys: Iterable[BlockKey]) -> Iterator[ReviewItem]:
-    first_of: dict[tuple[_Group, object], BlockKey] = {}
+    first_of: dict[tuple[Group, object], BlockKey] = {}
     found: dict[BlockKey, _Found] = {}
     for group, block in sorted(_waiting(document, keys), key=lambda each: _place(document, each[1].key)):
         roots = {loss: first_of.setdefault((group, loss.chain), block.key) for loss in block.open_losses}
@@ -128,11 +129,11 @@ def _items(document: Document, keys: Iterable[BlockKey]) -> Iterator[ReviewItem]
         yield _item(document, key, asked)
 
 
-def _waiting(document: Document, keys: Iterable[BlockKey]) -> Iterator[tuple[_Group, Block]]:
+def _waiting(document: Document, keys: Iterable[BlockKey]) -> Iterator[tuple[Group, Block]]:
     for key in keys:
         block = document.matrix.block(*key)
         if block is not None and block.status is Status.NEEDS_REVIEW:
-            yield _group(document, key), block
+            yield group_of(document, key), block
 
 
 def type_changes(document: Document, block: Block) -> tuple[TypeChange, ...]:

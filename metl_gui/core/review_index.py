@@ -9,7 +9,6 @@ from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
 
 from metl_gui.core.block_changes import changed_blocks
 from metl_gui.core.blocks import BlockKey
@@ -18,10 +17,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.draft import Change
 from metl_gui.core.matching import SameIds
 from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem, items_of_group, list_place, review_items
-
-Group: TypeAlias = tuple[int, int]
-"""Ids of a schema and an entity."""
+from metl_gui.core.review import Group, ReviewItem, group_of, items_of_group, list_place, review_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +40,7 @@ class ReviewIndex:
         known = review_items(document)
         groups: dict[Group, list[BlockKey]] = {}
         for item in known:
-            groups.setdefault(_group_of(document, item.key), []).append(item.key)
+            groups.setdefault(group_of(document, item.key), []).append(item.key)
         return cls(document, known, {group: tuple(keys) for group, keys in groups.items()})
 
     def after(self, document: Document, change: Change) -> ReviewIndex:
@@ -89,12 +85,8 @@ class ReviewIndex:
         for key in blocks:
             for each in (self.document, document):
                 if each.extraction.has_version(key[0]) and each.cdm.has_version(key[1]):
-                    touched.add(_group_of(each, key))
+                    touched.add(group_of(each, key))
         return touched
-
-
-def _group_of(document: Document, key: BlockKey) -> Group:
-    return document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
 
 
 def _schemas_of(change: Change, side: Side) -> set[int]:

@@ -44,6 +44,16 @@ def connect(path: Path) -> sqlite3.Connection:
         return _opened(path, "immutable=1")
 
 
+def is_database(path: Path) -> bool:
+    """Tell by its first bytes whether a file is a database, as projects are, whatever its name.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
 def connect_new(path: Path) -> sqlite3.Connection:
     """Open a file that is not there yet."""
     return _opened(path, "mode=rwc")

@@ -16,13 +16,13 @@ from metl_gui.core.difference import Difference, compare, compare_by_names
 from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
+from metl_gui.store.connection import is_database
 from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
 from metl_gui.workbench.exporting import laid_out
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
 
 LIVE = "live"
-_PROJECT = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +121,7 @@ def is_project(path: Path) -> bool:
         ProjectError: it cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return file.read(len(_PROJECT)) == _PROJECT
+        return is_database(path)
     except OSError as error:
         raise ProjectError(
             f"{path} cannot be read.",

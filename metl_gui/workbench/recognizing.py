@@ -17,7 +17,7 @@ from metl_gui.registry import folders, mapping_csv
 from metl_gui.registry.formats import Format, detect
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.workbook import is_workbook, read_sheet
-from metl_gui.store.connection import require_project
+from metl_gui.store.connection import is_database, require_project
 from metl_gui.store.making import SUFFIX
 from metl_gui.workbench.answer_sheet import ANSWER, KEY, SHEET
 from metl_gui.workbench.progress import UNWATCHED, Watch
@@ -26,7 +26,6 @@ MOST_FILES = 20_000
 """A folder with more is hardly meant: it would be read for minutes."""
 
 _TABLE_SUFFIXES = (".csv", ".tsv")
-_MAGIC = b"SQLite format 3\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +181,7 @@ def _is_project(path: Path) -> bool:
     if path.suffix.lower() == SUFFIX:
         return True
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+        return path.is_file() and is_database(path)
     except OSError:
         return False
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import PySide6
 from PySide6.QtCore import QObject, Qt, qVersion
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog
+from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from metl_gui import __version__
 from metl_gui.core.edits.group import Several
@@ -26,6 +26,7 @@ from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
+from metl_gui.ui.showing import show
 from metl_gui.workbench.exporting import ExportFormat, ExportResult, export_published
 from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
@@ -115,7 +116,7 @@ class Commands(QObject):
         workbench = self._project.workbench
         aside = self._window.jobs.worker.call
         if workbench is not None:
-            self._write(
+            self.write(
                 "Importing schemas",
                 lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside),
                 self._imported,
@@ -125,7 +126,7 @@ class Commands(QObject):
         """Add the schemas that were read from dropped files."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._write(
+            self.write(
                 "Adding schemas",
                 lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
                 self._imported,
@@ -135,7 +136,7 @@ class Commands(QObject):
         """Go on with imports that were interrupted."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._write("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
+            self.write("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
 
     def ask_and_import_table(self) -> None:
         """Ask for a mapping table and add its elements."""
@@ -147,13 +148,13 @@ class Commands(QObject):
         """Add the elements of a mapping table."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._write(
+            self.write(
                 "Importing the mapping",
                 lambda watch: import_mapping(workbench, path, door=Door.WINDOW, watch=watch),
                 self._mapped,
             )
 
-    def _write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
+    def write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
         """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
         workbench = self._project.workbench
         if self._project.refuses_now():
@@ -351,9 +352,3 @@ class Commands(QObject):
     def _folder(self) -> str:
         workbench = self._project.workbench
         return str(workbench.path.parent if workbench is not None else Path.home())
-
-
-def show(dialog: QDialog) -> None:
-    """Show a dialog over its window; nobody waits for it to be closed."""
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()

@@ -41,6 +41,11 @@ def looks_back(window: Window) -> bool:
     return window.project.looks_back is not None
 
 
+def shows_now(window: Window) -> bool:
+    """Ask for the newest state to be the one that is shown."""
+    return not looks_back(window)
+
+
 def node_selected(window: Window) -> bool:
     """Ask for a node on either side."""
     current = window.selection.current

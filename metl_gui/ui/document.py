@@ -22,6 +22,8 @@ from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import LooksBackError, UserError
 from metl_gui.workbench.session import Door, Workbench
 
+_READ_ONLY = "The project is open read only."
+
 
 @dataclass(frozen=True, eq=False)
 class Changed:
@@ -112,6 +114,13 @@ class OpenProject(QObject):
     def can_edit(self) -> bool:
         """Whether edits are taken: the project is open for editing, and its newest state is shown."""
         return self.workbench is not None and self.workbench.is_for_editing and self.looks_back is None
+
+    @property
+    def why_not(self) -> str:
+        """Why edits are not taken in an open project, empty where they are."""
+        if self.workbench is None or self.can_edit:
+            return ""
+        return _READ_ONLY if not self.workbench.is_for_editing else "An earlier state is shown: go back to now first."
 
     def look_at(self, state: int | None, document: Document | None = None) -> None:
         """Show an earlier state, in which nothing can be changed; ``None`` shows the newest again.

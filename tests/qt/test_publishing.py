@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.problems import Problem, Severity
@@ -133,3 +135,13 @@ def test_nothing_stands_in_the_head_while_nothing_is_published(window: Window) -
     window.actions_table["close"].trigger()
     assert window.head.live.isHidden()
     assert window.status.state.isHidden()
+
+
+def test_a_question_about_a_project_goes_unanswered_when_another_one_comes(window: Window, tmp_path: Path) -> None:
+    dialog = ask(window)
+    other = Workbench.create(tmp_path / "other.metl")
+    window.show_project(other)
+    QApplication.processEvents()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(dialog)
+    assert live_state(other) is None

@@ -11,6 +11,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.selection import Place
+from metl_gui.ui.showing import show_about
 from metl_gui.workbench.project_settings import project_settings, set_project_settings
 from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, person
 
@@ -36,7 +37,7 @@ class SettingCommands:
         if ids:
             dialog = SchemaSettingsDialog(window.project, window.jobs, side, ids, window)
             dialog.wanted.connect(window.project.do)
-            dialog.open()
+            show_about(window.project, dialog)
 
     def ask_of_project(self) -> None:
         """Show the settings of the project, and who works in this window."""
@@ -47,7 +48,7 @@ class SettingCommands:
         needs_second = project_settings(workbench).second_person_confirms if workbench.is_for_editing else None
         dialog = ProjectSettingsDialog(workbench.who, person(), needs_second, window)
         dialog.wanted.connect(self._set)
-        dialog.open()
+        show_about(window.project, dialog)
 
     def _set(self, wanted: tuple[str, bool]) -> None:
         window, (who, needs_second) = self._window, wanted

@@ -34,7 +34,6 @@ class ProjectSettingsDialog(QDialog):
 
     def __init__(self, who: str, login: str, needs_second: bool | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Project settings")
         self.name = QLineEdit("" if who == login else who)
         self.name.setPlaceholderText(login)

@@ -48,7 +48,6 @@ class SchemaSettingsDialog(QDialog):
         super().__init__(parent)
         self._project, self._side, self._ids = project, side, ids
         self._wants_done = False
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         schemas = [project.value.tree(side).schema(id_) for id_ in ids]
         paths = _paths(project.value, side, ids)
         self.editors = {
@@ -68,7 +67,6 @@ class SchemaSettingsDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self, self.accept)
-        project.opened.connect(self.reject)
         project.changed.connect(self._followed)
 
     @property

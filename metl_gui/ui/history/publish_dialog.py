@@ -52,7 +52,6 @@ class PublishDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._state, self._live, self._wants_done = state, live, False
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Publish state {state:,}")
         self.name = QLineEdit(name)
         self.name.setPlaceholderText("Name of the state, such as Q3 go-live (optional)")

@@ -24,6 +24,7 @@ from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import number_of
+from metl_gui.ui.showing import show_about
 from metl_gui.workbench.publishing import Published, publish
 from metl_gui.workbench.session import Door
 from metl_gui.workbench.timeline import PastState, find_state, together
@@ -194,7 +195,7 @@ class HistoryRoom(QObject):
         name = past.name if past is not None else ""
         dialog = PublishDialog(workbench, state, name, self.live.state, window.jobs, window)
         dialog.wanted.connect(self._publish)
-        dialog.open()
+        show_about(window.project, dialog)
 
     def _publish(self, wanted: tuple[int, str]) -> None:
         window = self._window

@@ -16,12 +16,14 @@ from metl_gui.ui.incoming.sheet import IncomingSheet
 from metl_gui.ui.incoming.trials import Trials
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.showing import show
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.recognizing import Recognized, recognize
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
+_NO_PROJECT = "Open or make a project first, then drop them again."
 _MOST_REFUSED = 8
 _MOST_PASTED = 10_000
 
@@ -51,11 +53,7 @@ class Reception(QObject):
         window = self._window
         document = window.project.value
         workbench = window.project.workbench
-        why_not = "" if workbench is not None else "Open or make a project first, then drop them again."
-        if workbench is not None and not workbench.is_for_editing:
-            why_not = "The project is open read only."
-        elif window.project.looks_back is not None:
-            why_not = "An earlier state is shown: go back to now first."
+        why_not = window.project.why_not if workbench is not None else _NO_PROJECT
         aside = window.jobs.worker.call
 
         def task(watch: Watch) -> tuple[Recognized, tuple[Part, ...]]:
@@ -72,8 +70,7 @@ class Reception(QObject):
         self._found, parts = outcome.value
         sheet = IncomingSheet(parts, refusal_words(self._found, _MOST_REFUSED), self._window)
         sheet.wanted.connect(self._do, Qt.ConnectionType.QueuedConnection)
-        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet.open()
+        show(sheet)
 
     def _do(self, offer: Offer) -> None:
         commands, window = self._window.commands, self._window

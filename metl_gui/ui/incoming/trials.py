@@ -15,6 +15,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.incoming.trial_sheet import TrialSheet
 from metl_gui.ui.jobs import Outcome, Task
 from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.showing import show_about
 from metl_gui.workbench.importing import read_sources
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.recognizing import Recognized, likely_side
@@ -51,10 +52,10 @@ class Trials(QObject):
         self._start(lambda _watch: reading)
 
     def _start(self, read: Task[Reading]) -> None:
-        workbench, document = self._window.project.workbench, self._window.project.value
-        if workbench is None:
+        document = self._window.project.value
+        if self._window.project.workbench is None:
             return
-        refused = workbench.refused_proposals()
+        refused = self._window.project.refused_renames()
 
         def task(watch: Watch) -> tuple[Reading, Side, Trial]:
             reading = read(watch)
@@ -69,11 +70,10 @@ class Trials(QObject):
         if outcome.value is None:
             return
         self._reading, side, trial = outcome.value
-        why_not = "" if self._window.project.can_edit else "The project is open read only."
+        why_not = self._window.project.why_not
         sheet = TrialSheet(trial, side, why_not, self._window)
         sheet.add_wanted.connect(self._add, Qt.ConnectionType.QueuedConnection)
-        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet.open()
+        show_about(self._window.project, sheet)
 
     def _add(self, side: Side) -> None:
         self._window.commands.add_schemas(side, Recognized(schemas=self._reading))

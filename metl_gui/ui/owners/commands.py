@@ -14,6 +14,7 @@ from metl_gui.ui.naming import number_of
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.selection import Place, Selected
+from metl_gui.ui.showing import show_about
 from metl_gui.workbench import linking
 from metl_gui.workbench.session import Door
 
@@ -103,7 +104,7 @@ class OwnerCommands:
 
     def _open(self, dialog: EntityDialog | LineageDialog) -> None:
         dialog.wanted.connect(self._do)
-        dialog.open()
+        show_about(self._window.project, dialog)
 
     def _do(self, edit: Edit) -> None:
         project = self._window.project

@@ -58,7 +58,6 @@ class EntityDialog(QDialog):
         self._document = project.value
         self._entity = entity
         self._wants_done = self._is_touched = False
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.chooser = Choice()
         self.chooser.setAccessibleName("Entity")
         self.chooser.setMinimumWidth(themes.px(220))
@@ -279,7 +278,6 @@ class EntityDialog(QDialog):
         self.up.clicked.connect(self._up)
         self.down.clicked.connect(self._down)
         self._project.changed.connect(self._project_changed)
-        self._project.opened.connect(self.reject)
         for keys, act in (
             ("Ctrl+Return", self.accept),
             ("Ctrl+Enter", self.accept),

@@ -46,7 +46,6 @@ class LineageDialog(QDialog):
         self, project: OpenProject, jobs: Jobs, side: Side, place: Place, joins: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._project, self._side, self._place, self._joins = project, side, place, joins
         self._choices: tuple[Choice, ...] = ()
         self.setWindowTitle("Same as…" if joins else "Not the same as…")
@@ -148,7 +147,6 @@ class LineageDialog(QDialog):
         self.do.clicked.connect(self.accept)
         self.cancel.clicked.connect(self.reject)
         self._project.changed.connect(self._fill)
-        self._project.opened.connect(self.reject)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self, self.accept)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_edit, has_project, on_page, something_waits
+from metl_gui.ui.conditions import all_of, can_edit, has_project, on_page, shows_now, something_waits
 from metl_gui.ui.review.card import AnswerKind
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ ROWS = (
         "Mapping",
         "Send open decisions out as an answer sheet…",
         does=lambda w: w.review_commands.ask_and_send(),
-        when=something_waits,
+        when=all_of(something_waits, shows_now),
         begins_section=True,
     ),
     ActionRow(

@@ -22,6 +22,7 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.showing import show
 from metl_gui.ui.two_lines import TwoLines
 
 
@@ -175,9 +176,8 @@ class LossCard(QFrame):
     def choose_another(self) -> Chooser:
         """Ask what stands in its place."""
         chooser = Chooser(f"What fills {self.facts.title} instead of {self.facts.lost}?", self.choosables(), self)
-        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         chooser.chosen.connect(self._chosen, Qt.ConnectionType.QueuedConnection)
-        chooser.open()
+        show(chooser)
         return chooser
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from metl_gui.core.draft import Edit
@@ -23,6 +23,7 @@ from metl_gui.ui.review.answers_dialog import AnswersDialog
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
 from metl_gui.ui.review.task_sheet import TaskSheet
+from metl_gui.ui.showing import show_about
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.workbench.answer_sheet import SheetMade, write_sheet
 from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
@@ -77,9 +78,8 @@ class ReviewCommands:
         choices = [Choosable(TwoLines(name, "you" if name == workbench.who else ""), name) for name in names]
         choices.append(Choosable(TwoLines(_NOBODY, "take it away again"), ""))
         chooser = Chooser(title, choices, self._page, typed="Assign to {}")
-        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         chooser.chosen.connect(partial(self._assign, items))
-        chooser.open()
+        show_about(self._project, chooser)
         return chooser
 
     def _assign(self, items: tuple[ReviewItem, ...], name: object) -> None:
@@ -122,7 +122,7 @@ class ReviewCommands:
                     again,
                 )
 
-        self._window.jobs.start(
+        self._window.commands.write(
             "Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW, continues), done
         )
 
@@ -132,13 +132,14 @@ class ReviewCommands:
         if workbench is None:
             return
 
-        def show(outcome: Outcome[tuple[str, ...]]) -> None:
+        def done(outcome: Outcome[tuple[str, ...]]) -> None:
+            if self._project.workbench is not workbench:
+                return
             sheet = TaskSheet(document, task, outcome.value or (), self._project.can_edit, self._window)
             sheet.add_wanted.connect(self._add_soon)
-            sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            sheet.open()
+            show_about(self._project, sheet)
 
-        self._looking.start("Reading records", lambda _watch: sample_records(workbench, task), show)
+        self._looking.start("Reading records", lambda _watch: sample_records(workbench, task), done)
 
     def _add_soon(self, task: VersionTask) -> None:
         """Add a version once its sheet is gone."""
@@ -188,7 +189,8 @@ class ReviewCommands:
         ):
             action = menu.addAction(words)
             action.triggered.connect(does)
-            action.setEnabled(self._project.can_edit or does == self.ask_and_send)
+            is_asking = does == self.ask_and_send and self._project.looks_back is None
+            action.setEnabled(self._project.can_edit or is_asking)
         return menu
 
     def open_bulk(self) -> None:
@@ -233,7 +235,7 @@ class ReviewCommands:
             elif outcome.value is not None:
                 self._window.notify(f"{name}.", "Undo", self._project.undo)
 
-        self._window.jobs.start(name, lambda _watch: workbench.do(edit, Door.WINDOW), done)
+        self._window.commands.write(name, lambda _watch: workbench.do(edit, Door.WINDOW), done)
 
     def _shown(self) -> tuple[ReviewItem, ...]:
         return tuple(facts.item for facts in self._page.list.model.items)
@@ -256,8 +258,7 @@ class ReviewCommands:
         workbench = self._project.workbench
         if workbench is None:
             return
-        bar = self._page.list.filter
-        wanted = wanted_in(workbench, bar.query, bar.order)
+        query, order = self._page.list.filter.query, self._page.list.filter.order
 
         def done(outcome: Outcome[SheetMade]) -> None:
             if outcome.error is not None:
@@ -269,7 +270,9 @@ class ReviewCommands:
                 self._window.notify(f"{said} Send it out, then drop it on this window.")
 
         self._window.jobs.start(
-            "Writing the answer sheet", lambda watch: write_sheet(workbench, path, wanted, watch), done
+            "Writing the answer sheet",
+            lambda watch: write_sheet(workbench, path, wanted_in(workbench, query, order), watch),
+            done,
         )
 
     def ask_and_read(self) -> None:
@@ -298,9 +301,8 @@ class ReviewCommands:
     def show_answers(self, taken: AnswersTaken) -> AnswersDialog:
         """Show what an answer sheet would do."""
         dialog = AnswersDialog(taken, self._project.can_edit, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(self._take)
-        dialog.open()
+        show_about(self._project, dialog)
         return dialog
 
     def _take(self, path: Path) -> None:
@@ -320,6 +322,6 @@ class ReviewCommands:
                 can_undo = self._project.undo if taken.title else None
                 self._window.notify(f"{words}.", "Undo" if can_undo else "", can_undo, is_good=not taken.unclear)
 
-        self._window.jobs.start(
+        self._window.commands.write(
             "Taking the answers", lambda watch: take_answers(workbench, path, Door.WINDOW, watch), done
         )

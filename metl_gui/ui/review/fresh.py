@@ -18,6 +18,7 @@ from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.showing import show
 from metl_gui.ui.two_lines import TwoLines
 
 _ROWS = 6
@@ -51,6 +52,9 @@ class FreshRows(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
+        if self._item is not None and self._item.key != item.key:
+            for chooser in self.findChildren(Chooser):
+                chooser.reject()  # what it would choose is of the item before
         self._document, self._item, self.buttons = document, item, []
         version = document.extraction.version(item.key[0])
         free = self._free(item)
@@ -84,9 +88,8 @@ class FreshRows(QWidget):
         ]
         target = version_words(self._document, Side.CDM, item.key[1])
         chooser = Chooser(f"Where does {attribute.path} go in {target}?", choices, self)
-        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         chooser.chosen.connect(partial(self._chosen, attribute))
-        chooser.open()
+        show(chooser)
         return chooser
 
     def _row(self, attribute: Attribute, label: str, can_map: bool) -> QWidget:

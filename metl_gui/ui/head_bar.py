@@ -13,7 +13,7 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_tip
 
 PAGES = ("Map", "Review", "Run")
-_LONGEST_TITLE_PX = 280
+_LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.15
 _ROOM_FOR_SPARK_PX = 1_000
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX = 1_450
@@ -45,7 +45,7 @@ class HeadBar(QWidget):
         self.search.setPlaceholderText("Search everywhere     Ctrl+F")
         self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(160)
+        self.search.setMinimumWidth(210)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.live = KeyButton("", kind="number")
         self.live.setAccessibleDescription("Compare what is live with what is shown")
@@ -89,7 +89,7 @@ class HeadBar(QWidget):
         if self._is_narrow:
             words = "Undo"
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
-        longest = themes.px(_LONGEST_TITLE_PX)
+        longest = min(themes.px(_LONGEST_TITLE_PX), round(self.width() * _TITLE_SHARE))
         self.undo.setText(metrics.elidedText(f"↶  {words}", Qt.TextElideMode.ElideRight, longest))
         self.undo.updateGeometry()
 

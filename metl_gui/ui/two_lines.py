@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.place_label import fitted
 from metl_gui.ui.row_background import paint_row_background
 
 WORDS_ROLE = int(Qt.ItemDataRole.UserRole) + 7
@@ -54,22 +55,31 @@ class TwoLineDelegate(QStyledItemDelegate):
         is_selected = paint_row_background(painter, option)
         painter.setPen(theme.line)
         painter.drawLine(box.bottomLeft(), box.bottomRight())
-        width = pill_width(words.pill) if words.pill else -8.0
         px = themes.px
-        pill = QRectF(box.right() - width - 14, box.top() + px(8), width, px(18))
+        width = pill_width(words.pill) if words.pill else -8.0
         painter.setFont(themes.scaled(1.0, bold=True))
         painter.setPen(theme.text)
-        room = QRectF(box.left() + 14, box.top() + px(6), pill.left() - box.left() - 22, px(22))
-        is_cut = words.short and QFontMetricsF(painter.font()).horizontalAdvance(words.title) > room.width()
-        _line(painter, room, words.short if is_cut else words.title)
+        whole, beside = box.width() - 28, box.width() - 36 - width
+        title = _title(words, painter.fontMetrics(), beside)
+        is_below = bool(words.pill) and title is None  # the title comes first: it gets the line for itself
+        room = QRectF(box.left() + 14, box.top() + px(6), whole if is_below else beside, px(22))
+        _line(painter, room, title or fitted(words.short or words.title, painter.fontMetrics(), room.width()))
         painter.setFont(themes.small())
         painter.setPen(theme.text if is_selected else theme.dim)
-        _line(painter, QRectF(box.left() + 14, box.top() + px(27), box.width() - 28, px(20)), words.facts)
+        facts = QRectF(box.left() + 14, box.top() + px(27), beside if is_below else whole, px(20))
+        _line(painter, facts, words.facts)
         if words.pill:
+            pill = QRectF(box.right() - width - 14, box.top() + px(29 if is_below else 8), width, px(18))
             paint_pill(painter, pill, words.pill, words.kind)
         painter.restore()
 
 
+def _title(words: TwoLines, metrics: QFontMetrics, room: float) -> str | None:
+    """Return the title, or the short one, that there is room for."""
+    told = (each for each in (words.title, words.short) if each)
+    return next((each for each in told if metrics.horizontalAdvance(each) <= room), None)
+
+
 def _line(painter: QPainter, box: QRectF, words: str) -> None:
-    words = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideMiddle, box.width())
+    words = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideRight, box.width())
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)

@@ -16,6 +16,8 @@ from metl_gui.ui.plain import plain_tip
 _ROW_PX = 26
 _BOX_PX = 22
 _WIDEST_PX = 300
+_PILL_ROOM_PX = 16
+"""So much of a line stays to be seen beside the words on it."""
 
 
 class BlockLines(QWidget):
@@ -196,8 +198,10 @@ class BlockLines(QWidget):
         painter.drawPath(path)
         if link.words:
             middle = path.pointAtPercent(0.5)
-            width = pill_width(link.words)
-            paint_pill(painter, QRectF(middle.x() - width / 2, middle.y() - 10, width, 20), link.words, "good")
+            has_room = pill_width(link.words) <= b.x() - a.x() - _PILL_ROOM_PX
+            words = link.words if has_room else link.words.rpartition(" ")[2]
+            width = pill_width(words)
+            paint_pill(painter, QRectF(middle.x() - width / 2, middle.y() - 10, width, 20), words, "good")
 
 
 def scrolled(panel: QWidget) -> QScrollArea:

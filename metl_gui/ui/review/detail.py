@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QLabel,
+    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -35,8 +36,12 @@ from metl_gui.ui.review.fresh import FreshRows
 from metl_gui.ui.review.groups import GroupCards
 
 _MATRIX_LEAST_PX = 300
-_MOST_LISTS_PX = 360
+_LEAST_LISTS_PX = 200
+_HEAD_PX = 130
+_GAP_PX, _EDGE_PX = 14, 8
 _RING_PX = 4
+_FRAME_PX = 2 * _EDGE_PX + 2
+"""What a frame takes above and below its lists, its border with it."""
 
 
 class ItemDetail(QWidget):
@@ -126,6 +131,8 @@ class ItemDetail(QWidget):
         self._show_sides(document, facts.item, refused)
         self._show_cards(document, facts.item, refused, can_decide)
         self.fresh.show_item(document, facts.item, can_decide)
+        self._fit_sides()
+        self._show_first_lost()
         self.assigned.setEnabled(can_decide)
         self.after.let_join(can_decide)
 
@@ -186,19 +193,37 @@ class ItemDetail(QWidget):
         words = block_words(document, origin) if origin is not None and known else "it is not in the matrix any more"
         self._before_title.setText(f"Before · {words}")
         self._after_title.setText(f"After · {block_words(document, block.key)}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the lists as much of the room as the cards leave."""
+        super().resizeEvent(event)
         self._fit_sides()
-        lost = next((at for at, entry in enumerate(self.after.picture.right) if entry.is_lost), 0)
-        self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost) if lost else 0)
 
     def _fit_sides(self) -> None:
+        """Make the lists as high as they are; where that is too much, let them scroll within what the cards leave."""
         height = max(self.before.sizeHint().height(), self.after.sizeHint().height())
         for lines in (self.before, self.after):
             lines.setFixedHeight(height)
-        whole = self._lists.sizeHint().height() + _RING_PX
-        lists = min(whole, themes.px(_MOST_LISTS_PX))  # the cards below must stay in reach
+        whole = height + _FRAME_PX + _RING_PX  # layouts tell what they held before, until events come round
+        lists = min(whole, self._room_for_lists())
+        self._lists_area.setFixedHeight(lists)
         self._lists_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if lists < whole else Qt.FocusPolicy.NoFocus)
+        titles = self._before_title.sizeHint().height() + 6
         wanted = self.matrix.sizeHint().height() if self.shows_matrix and self.matrix is not None else 0
-        self.sides.setFixedHeight(max(lists, wanted, _MATRIX_LEAST_PX) if wanted else lists)
+        self.sides.setFixedHeight(max(lists + titles, wanted, _MATRIX_LEAST_PX) if wanted else lists + titles)
+
+    def _room_for_lists(self) -> int:
+        """Return how high the lists may be: all that the cards leave, and never so much that no card is in sight."""
+        whole = self._area.viewport().height()
+        parts = [*self.cards, *(part for part in (self.groups, self.fresh) if not part.isHidden())]
+        below = sum(part.sizeHint().height() + 12 for part in parts)
+        return max(themes.px(_LEAST_LISTS_PX), whole // 2 - themes.px(20), whole - below - themes.px(_HEAD_PX))
+
+    def _show_first_lost(self) -> None:
+        """Begin the lists at what was lost, with a row above it."""
+        lost = next((at for at, entry in enumerate(self.after.picture.right) if entry.is_lost), 0)
+        self._lists.resize(self._lists.width(), self.after.height() + _FRAME_PX)  # else it cannot scroll there yet
+        self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost - 1) if lost else 0)
 
     def _show_cards(self, document: Document, item: ReviewItem, refused: RefusedRenames, can_decide: bool) -> None:
         held = self.card_in_hand
@@ -247,15 +272,7 @@ class ItemDetail(QWidget):
         said.addWidget(self._said)
         said.addWidget(self.assigned)
         said.addStretch(1)
-        self._lists = QWidget()
-        pair = QHBoxLayout(self._lists)
-        pair.setContentsMargins(0, 0, 0, 0)
-        pair.setSpacing(14)
-        pair.addWidget(_framed(self._before_title, self.before))
-        pair.addWidget(_framed(self._after_title, self.after))
-        self._lists_area = scrolled(self._lists)
-        self._lists_area.setAccessibleName("The block before and after, as lists")
-        self.sides.addWidget(self._lists_area)
+        self._lists_area = self._build_lists()
         inner = QWidget()
         inner.setProperty("surface", "clear")
         body = QVBoxLayout(inner)
@@ -273,6 +290,22 @@ class ItemDetail(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._area)
+
+    def _build_lists(self) -> QScrollArea:
+        """Put the lists side by side below their titles, which stay when the lists scroll."""
+        self._lists = QWidget()
+        area = scrolled(self._lists)
+        area.setAccessibleName("The block before and after, as lists")
+        self._lists.setLayout(_side_by_side(_framed(self.before), _framed(self.after)))
+        page, column = QWidget(), QVBoxLayout()
+        page.setLayout(column)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(_side_by_side(self._before_title, self._after_title))
+        column.addWidget(area)
+        column.addStretch(1)
+        self.sides.addWidget(page)
+        return area
 
     def _show_lists(self) -> None:
         self.show_matrix(False)
@@ -299,11 +332,19 @@ def _segment(words: str, edge: str) -> KeyButton:
     return button
 
 
-def _framed(title: QLabel, lines: BlockLines) -> QFrame:
+def _side_by_side(before: QWidget, after: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(_GAP_PX)
+    row.addWidget(before, 1)
+    row.addWidget(after, 1)
+    return row
+
+
+def _framed(lines: BlockLines) -> QFrame:
     frame = QFrame()
     frame.setProperty("surface", "card")
     layout = QVBoxLayout(frame)
-    layout.setContentsMargins(10, 8, 10, 8)
-    layout.addWidget(title)
-    layout.addWidget(lines)
+    layout.setContentsMargins(10, _EDGE_PX, 10, _EDGE_PX)
+    layout.addWidget(lines, 0, Qt.AlignmentFlag.AlignTop)
     return frame

@@ -44,6 +44,11 @@ class ElementName:
         return {"from": self.from_path, "to": self.to_path}
 
 
+def cuts_at_equals(text: str) -> list[tuple[str, str]]:
+    """Return every way to cut a text in two at an equals sign, none without one; paths may hold the sign themselves."""
+    return [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+
+
 def block_name(document: Document, key: BlockKey) -> BlockName | None:
     """Name a block; ``None`` when one of its versions is not in the trees any more."""
     if document.extraction.find_version(key[0]) is None or document.cdm.find_version(key[1]) is None:

@@ -24,6 +24,7 @@ from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
     block_name,
+    cuts_at_equals,
     element_names,
     find_attribute,
     find_block,
@@ -356,7 +357,7 @@ def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: Door) 
 def _rename_parts(document: Document, key: tuple[int, int], text: str) -> tuple[str, str]:
     """Cut ``LOST=NEW`` at the sign behind a path that was lost; either path may hold the sign itself."""
     lost = _lost_paths(document, key)
-    cuts = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    cuts = cuts_at_equals(text)
     if not cuts:
         raise EditError(f"{text!r} does not say what was renamed to what.", hint="Write it as LOST=NEW.")
     return next((cut for cut in cuts if cut[0] in lost), cuts[0])
@@ -370,7 +371,7 @@ def _lost_paths(document: Document, key: BlockKey) -> set[str]:
 def _element(document: Document, key: BlockKey, text: str) -> Element:
     """Find the element that ``FROM=TO`` names in a block; either path may hold the sign itself."""
     columns, rows = document.extraction.version(key[0]), document.cdm.version(key[1])
-    cuts = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    cuts = cuts_at_equals(text)
     if not cuts:
         raise EditError(f"{text!r} does not say what is mapped to what.", hint="Write it as FROM=TO.")
     left, right = {a.path for a in columns.attributes}, {a.path for a in rows.attributes}

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.document import Document
+from metl_gui.core.last_sources import LastSources
 from metl_gui.core.review_query import Grouping, ReviewFacts, group_of
 from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import block_words, number_of
@@ -39,10 +40,17 @@ def entries_of(facts: list[ReviewFacts], grouping: Grouping) -> list[Entry]:
     return entries
 
 
-def row_words(document: Document, facts: ReviewFacts) -> TwoLines:
-    """Say what a row says."""
+def row_words(document: Document, facts: ReviewFacts, starved: tuple[str, ...] = ()) -> TwoLines:
+    """Say what a row says.
+
+    Args:
+        document: where it is.
+        facts: of the item.
+        starved: the required attributes that lost their last source.
+    """
     item = facts.item
     parts = [f"{len(item.losses):,} lost"] if item.losses else []
+    parts += [_starved_words(starved)] if starved else []
     counts = ((len(item.new_attributes), "new attribute"), (len(item.type_changes), "type change"))
     parts += [number_of(count, what) for count, what in counts if count]
     parts += [f"and {number_of(len(item.chain), 'later version')}"] if item.chain else []
@@ -53,6 +61,13 @@ def row_words(document: Document, facts: ReviewFacts) -> TwoLines:
     kind = VERDICT_KINDS.get(facts.verdict, "plain")
     title = block_words(document, item.key)
     return TwoLines(title, " · ".join(parts), facts.verdict, kind, _short(title, facts))
+
+
+def _starved_words(starved: tuple[str, ...]) -> str:
+    first, *more = starved
+    if not more:
+        return f"mandatory {first} loses its last source"
+    return f"mandatory {first} and {len(more):,} more lose their last source"
 
 
 def _short(title: str, facts: ReviewFacts) -> str:
@@ -68,8 +83,9 @@ class ReviewModel(QAbstractListModel):
         super().__init__(parent)
         self.entries: list[Entry] = []
         self._document = Document()
+        self._sources = LastSources(self._document)
         self._rows: dict[BlockKey, int] = {}
-        self._words: dict[BlockKey, tuple[ReviewFacts, TwoLines]] = {}
+        self._words: dict[BlockKey, tuple[ReviewFacts, TwoLines]] = {}  # of this document only
 
     @property
     def items(self) -> list[ReviewFacts]:
@@ -78,7 +94,8 @@ class ReviewModel(QAbstractListModel):
 
     def show_entries(self, document: Document, entries: list[Entry]) -> None:
         """Show other rows: those that are gone go, the rest is looked at again."""
-        self._document = document
+        if document is not self._document:
+            self._document, self._sources, self._words = document, LastSources(document), {}
         shown, names = [_name(entry) for entry in self.entries], [_name(entry) for entry in entries]
         wanted = set(names)
         gone = [at for at, name in enumerate(shown) if name not in wanted]
@@ -140,7 +157,8 @@ class ReviewModel(QAbstractListModel):
     def _said(self, facts: ReviewFacts) -> TwoLines:
         known = self._words.get(facts.item.key)
         if known is None or known[0] != facts:
-            known = self._words[facts.item.key] = facts, row_words(self._document, facts)
+            words = row_words(self._document, facts, self._sources.lost_by(facts.item))
+            known = self._words[facts.item.key] = facts, words
         return known[1]
 
 

@@ -20,6 +20,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.history.difference_model import DifferenceModel
 from metl_gui.ui.history.looking import Looking
 from metl_gui.ui.history.state_model import PAGE, StateModel
+from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.jobs import Jobs, SynchronousJobs
 from metl_gui.ui.moments import ago
 from metl_gui.ui.selection import Selected, place_of_version
@@ -30,6 +31,7 @@ from metl_gui.workbench.session import Door, Workbench
 from metl_gui.workbench.timeline import StateFilter
 
 from .conftest import activate
+from .held_jobs import HeldJobs
 from .matrix_hand import at_cell, elements, select, shows_cells
 
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
@@ -625,6 +627,25 @@ def test_keys_step_through_the_states_while_the_slider_is_hidden(window: Window)
     QTest.keyClick(window, Qt.Key.Key_PageDown, ALT)
     assert looks_back(window) == now(window) - 1
     assert not window.history.strip.isVisible()
+
+
+def test_keys_that_come_before_the_states_are_read_count(window: Window) -> None:
+    """Neither the first ones, nor those right behind an edit, when the slider knows an older newest state."""
+    jobs, looking = HeldJobs(), window.history.looking
+    strip = TimeStrip(window.project, looking, window.history.live, jobs)
+    newest = now(window)
+    strip.step(-1)
+    strip.step(-1)
+    jobs.release()
+    assert looks_back(window) == newest - 2
+    looking.come_back()
+    clear_one(window)
+    strip.step(-1)
+    jobs.release()
+    assert looks_back(window) == now(window) - 1
+    jobs.stop()
+    strip.deleteLater()
+    jobs.deleteLater()
 
 
 # why

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -14,31 +13,14 @@ from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.ui.document import Changed
-from metl_gui.ui.jobs import Job, Jobs
 from metl_gui.ui.map import planes as module
 from metl_gui.ui.map.planes import Planes
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged
 from metl_gui.ui.matrix.content import Content
+from tests.qt.held_jobs import HeldJobs
 from tests.qt.random_documents import some_document
 from tests.unit.ui.random_edits import some_edit
-
-
-class HeldJobs(Jobs):
-    """Begins a task only when it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: list[Callable[[], None]] = []
-
-    def _begin(self, job: Job, task: Any, *_: Any) -> None:
-        self._running[job] = None
-        self.held.append(lambda: job.work(task))
-
-    def release(self) -> None:
-        held, self.held = self.held, []
-        for begin in held:
-            begin()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, Qt
@@ -17,7 +16,6 @@ from metl_gui.core.blocks import Block, BlockKey, Status
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
 from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import Job, Jobs, Task
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.suggest.panel import Part
 from metl_gui.ui.suggest.rows import Row
@@ -26,6 +24,7 @@ from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
+from tests.qt.held_jobs import HeldJobs
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
@@ -351,18 +350,6 @@ def test_the_model_keeps_qts_rules_through_edits_undo_and_another_project(
     assert tester is not None
 
 
-class HeldJobs(Jobs):
-    """Jobs that end when a test says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: list[tuple[Job, Task[Any]]] = []
-
-    def _begin(self, job: Job, task: Task[Any]) -> None:
-        self._running[job] = None
-        self.held.append((job, task))
-
-
 @pytest.mark.usefixtures("key")
 def test_an_answer_that_comes_after_the_selection_moved_on_is_dropped(window: Window) -> None:
     jobs = HeldJobs()
@@ -370,9 +357,8 @@ def test_an_answer_that_comes_after_the_selection_moved_on_is_dropped(window: Wi
     late.want(True)
     other = key_of(window, "fx.payments.orders", "payment")
     choose(window, other)
-    for job, task in jobs.held:
-        job.work(task)
     assert len(jobs.held) == 2
+    jobs.release()
     assert late.found.key == other
     jobs.stop()
     late.deleteLater()

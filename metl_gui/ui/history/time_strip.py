@@ -40,6 +40,7 @@ class TimeStrip(QFrame):
         self._project, self._looking, self._live = project, looking, live
         self._reading = NewestJob(jobs, self)
         self._is_read = self._is_known = False
+        self._steps = 0
         self.setProperty("surface", "strip")
         self.setAccessibleName("Time slider")
         self.older, self.newer = KeyButton(_OLDER, kind="quiet"), KeyButton(_NEWER, kind="quiet")
@@ -69,10 +70,12 @@ class TimeStrip(QFrame):
         self.dress()
 
     def step(self, by: int) -> None:
-        """Go some states on, or back."""
-        if not self._is_read:
+        """Go some states on, or back, as soon as the states are read."""
+        self._steps += by
+        if self._is_read:
+            self._go()
+        else:
             self.read()
-        self.slider.setValue(self.slider.value() + by)
 
     def read(self) -> None:
         """Read all states now."""
@@ -85,8 +88,9 @@ class TimeStrip(QFrame):
 
         def done(outcome: Outcome[Timeline]) -> None:
             if outcome.value is not None:
-                self._is_read = self._is_known = True
                 self._take(outcome.value)
+                self._is_known, self._is_read = True, self._newest_known == self._looking.newest
+            self._go()
 
         known = self.slider.line if self._is_known else None
         self._reading.start("Reading the history", lambda watch: timeline(workbench, known, watch), done)
@@ -107,7 +111,12 @@ class TimeStrip(QFrame):
             self.read()
         self._show()
 
+    def _go(self) -> None:
+        steps, self._steps = self._steps, 0
+        self.slider.setValue(self.slider.value() + steps)
+
     def _opened(self, _workbench: object) -> None:
+        self._steps = 0
         self._take(Timeline())
         self.read_soon()
 

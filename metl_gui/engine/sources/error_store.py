@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import time
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -103,7 +104,7 @@ class ErrorStore:
             RunError: there is none.
         """
         place = Path(path).expanduser().resolve()
-        if not place.is_dir():
+        if not os.path.isdir(place):  # noqa: PTH112 - what has too long a name is no folder either
             raise RunError("There is no such error store.", f"{place} is no folder.", _NEEDED)
         wanted = frozenset(reasons)
         if place.name.startswith(_REASON):

@@ -91,6 +91,7 @@ def test_an_export_compares_with_the_project_it_came_from(metl: Metl, project: P
         (["pay.metl@frist", "pay.metl"], "Did you mean first?"),
         (["pay.metl@99", "pay.metl"], "state 99"),
         (["nowhere.metl", "pay.metl"], "nowhere.metl cannot be read"),
+        (["x" * 300 + "@3", "pay.metl"], "cannot be read"),
         (["rows.csv", "pay.metl"], "line 1"),
         (["rows.csv"], "metl diff BEFORE AFTER"),
     ],

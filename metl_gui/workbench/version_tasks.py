@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ REASONS = ("unknown_version", "unknown_schema")
 """What is set aside for want of a version."""
 
 _STEP = 20_000
+_MOST_LOOKED_AT = 5_000
 _row = msgspec.json.Decoder(SetAsideRecord).decode
 
 
@@ -222,12 +224,15 @@ def waiting_stores(task: VersionTask) -> tuple[str, ...]:
 
 
 def sample_records(workbench: Workbench, task: VersionTask, count: int = 3) -> tuple[str, ...]:
-    """Read some records of a task from its error store, with their masked values hidden; none when it is gone."""
+    """Read some records of a task from its error store, with their masked values hidden; none when it is gone.
+
+    Only the first thousands that wait there are looked at, whatever they are of.
+    """
     masks = Masks(workbench.document, task.schema if workbench.document.extraction.named(task.schema) else None)
     found: list[str] = []
     for errors in waiting_stores(task):
         try:
-            for row in _rows(Path(errors)):
+            for row in islice(_rows(Path(errors)), _MOST_LOOKED_AT):
                 if len(found) >= count:
                     return tuple(found)
                 if _is_of(row, task):

@@ -299,6 +299,12 @@ class Tree(TreeView):
         merged: dict[int, Schema | None] = {**self.base.schemas, **self._schemas}
         return [schema for _, schema in sorted(merged.items()) if schema is not None]
 
+    @property
+    def has_schemas(self) -> bool:
+        """Whether there is any schema or entity; costs what was edited."""
+        is_kept = any(id_ not in self._schemas for id_ in self.base.schemas)
+        return is_kept or any(schema is not None for schema in self._schemas.values())
+
     def edited_schemas(self) -> set[int]:
         """Return the ids of schemas that the overlay has something of, removed ones included."""
         found = set(self._schemas)

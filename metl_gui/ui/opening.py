@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.masks import schemas_with_masks
 from metl_gui.core.review_index import ReviewIndex
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.matrix.content import Content, content_of
@@ -102,9 +103,13 @@ class Opening(QObject):
 
     def _prepare(self, workbench: Workbench, watch: Watch) -> Prepared:
         try:
-            content = content_of(workbench.document, watch)
+            document = workbench.document
+            content = content_of(document, watch)
             watch.step("Looking for what waits")
-            return Prepared(workbench, content, ReviewIndex.of(workbench.document))
+            review = ReviewIndex.of(document)
+            document.matrix.sort_rows()
+            schemas_with_masks(document.extraction)  # kept for as long as the project is open
+            return Prepared(workbench, content, review)
         except BaseException:
             self._unshown.remove(workbench)
             workbench.close()

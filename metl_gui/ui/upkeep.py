@@ -8,6 +8,7 @@ from metl_gui.core.document import Document
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.session import Workbench
 
 MANY_EDITED = 2_000
@@ -57,7 +58,13 @@ class Upkeep(QObject):
 
     def merge(self, workbench: Workbench) -> None:
         """Merge what was edited into the columns; what is shown stays as it is."""
-        self._jobs.start("Putting edits in order", lambda _watch: workbench.merge_overlay(), self._merged)
+
+        def task(_watch: Watch) -> Document:
+            merged = workbench.merge_overlay()
+            merged.matrix.sort_rows()
+            return merged
+
+        self._jobs.start("Putting edits in order", task, self._merged)
 
     def stop(self) -> None:
         """Look no more."""

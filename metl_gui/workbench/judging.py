@@ -52,13 +52,12 @@ def judged(document: Document, watch: Watch = UNWATCHED) -> Judgement:
     """Check a document, and count what production would use of it; linear in the document."""
     problems = check_document(document).problems
     watch.step("Checking the state")
-    known = [block for block in document.matrix.blocks() if is_carried(block, include_unconfirmed=True)]
-    blocks = [block for block in known if is_carried(block)]
-    return Judgement(
-        document.state,
-        problems,
-        len(blocks),
-        sum(len(block.elements) for block in blocks),
-        sum(1 for block in blocks if is_held(document, block)),
-        len(known) - len(blocks),
-    )
+    blocks = elements = held = unconfirmed = 0
+    for block in document.matrix.blocks():  # one at a time: there may be ten million
+        if is_carried(block):
+            blocks += 1
+            elements += len(block.elements)
+            held += is_held(document, block)
+        elif is_carried(block, include_unconfirmed=True):
+            unconfirmed += 1
+    return Judgement(document.state, problems, blocks, elements, held, unconfirmed)

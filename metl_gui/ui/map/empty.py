@@ -57,7 +57,7 @@ class EmptyMap(QWidget):
 
     def show_document(self, document: Document, looks_back: bool = False) -> None:
         """Offer what a document still lacks; an earlier state lacks it for ever."""
-        has_sources, has_targets = (bool(document.tree(side).schemas()) for side in (Side.EXTRACTION, Side.CDM))
+        has_sources, has_targets = (document.tree(side).has_schemas for side in (Side.EXTRACTION, Side.CDM))
         self.is_needed = not (has_sources and has_targets)
         self.sources.setVisible(not has_sources and not looks_back)
         self.targets.setVisible(not has_targets and not looks_back)

@@ -24,10 +24,10 @@ def history_of(workbench: Workbench, of: Sequence[str]) -> Answer:
         EditError: there is no such thing.
     """
     from metl_gui.workbench import blame
-    from metl_gui.workbench.addresses import find_block, find_leaf
+    from metl_gui.workbench.addresses import cuts_at_equals, find_block, find_leaf
 
     state = workbench.document.state
-    if len(of) == 1 and ":" not in of[0]:
+    if len(of) == 1 and not _is_block(workbench.document, of[0]):
         side, version, attribute = find_leaf(workbench.document, of[0])
         events = blame.attribute_history(workbench, side, version.schema_id, attribute.lineage)
         return _told(state, events)
@@ -39,21 +39,38 @@ def history_of(workbench: Workbench, of: Sequence[str]) -> Answer:
         lines = [*_blame_lines(found), *([""] if found else []), *_event_lines(events)]
         elements = [each.as_json() for each in found]
         return {"state": state, "elements": elements, "events": [event.as_json() for event in events]}, lines
-    source, sign, target = of[1].partition("=")
-    if not sign or len(of) > 2:
+    cuts = cuts_at_equals(of[1])
+    if not cuts or len(of) > 2:
         raise EditError(f"{' '.join(of[1:])!r} names no element.", hint="Write one element as FROM=TO.")
-    return _told(state, blame.element_history(workbench, key, _lineages(workbench.document, key, source, target)))
+    return _told(state, blame.element_history(workbench, key, _lineages(workbench.document, key, cuts)))
 
 
-def _lineages(document: Document, key: BlockKey, source: str, target: str) -> tuple[int, int]:
-    """Find an element of a block by the paths of its ends, one that it has lost too."""
+def _is_block(document: Document, text: str) -> bool:
+    """Tell a block from an attribute; names may hold any sign, so what is there decides first."""
+    from metl_gui.workbench.addresses import find_block, find_leaf
+
+    if ":" not in text:
+        return False
+    for find, outcome in ((find_block, True), (find_leaf, False)):
+        try:
+            find(document, text)
+        except EditError:
+            continue
+        return outcome
+    return "@" in text
+
+
+def _lineages(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """Find an element of a block by the paths of its ends, one that it has lost too; paths may hold the sign itself."""
     from metl_gui.workbench.addresses import find_attribute
 
     block = document.matrix.block(*key)
     for loss in block.losses if block is not None else ():
-        if (loss.from_path, loss.to_path) == (source, target):
+        if (loss.from_path, loss.to_path) in cuts:
             return loss.lineages
     version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    known = (cut for cut in cuts if version.at_path(cut[0]) is not None and entity_version.at_path(cut[1]) is not None)
+    source, target = next(known, cuts[0])
     p = find_attribute(version, document.extraction.schema(version.schema_id).name, source)
     q = find_attribute(entity_version, document.cdm.schema(entity_version.schema_id).name, target)
     return q.lineage, p.lineage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from metl_gui.cli.commands import DONE, Commands, add_project, positive
+from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
 
 
@@ -39,6 +39,8 @@ def register(commands: Commands) -> None:
 def run_history(arguments: argparse.Namespace, out: Output) -> int:
     """List the states of a project, or compact its log."""
     if arguments.compact:
+        if arguments.of is not None or arguments.limit is not None:
+            wrong_usage(arguments, "--compact takes the whole log, so neither --of nor --limit")
         return _compact(arguments, out)
     from metl_gui.workbench.history import history
     from metl_gui.workbench.session import Workbench

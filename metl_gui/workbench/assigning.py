@@ -69,9 +69,11 @@ def checked_name(name: str) -> str:
     """Return a name as it is kept.
 
     Raises:
-        EditError: it is too long, or is more than one line.
+        EditError: it is too long, or holds signs that nobody sees.
     """
     bare = " ".join(name.split())
+    if not bare.isprintable():
+        raise EditError("That name holds signs that cannot be seen.", hint="Type it anew, without them.")
     if len(bare) > LONGEST_NAME:
         raise EditError("That is too long for a name.", f"It has {len(bare):,} characters.", "Give a shorter one.")
     return bare

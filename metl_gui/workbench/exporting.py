@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from metl_gui.core.canonical import dusb_content, exported_blocks, is_held, matr
 from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
+from metl_gui.store.connection import is_database
 from metl_gui.store.making import SUFFIX as PROJECT_SUFFIX
 from metl_gui.workbench.addresses import element_names, known_block_name
 from metl_gui.workbench.documents import Written
@@ -128,10 +130,7 @@ def export(
     Raises:
         ProjectError: the file cannot be written; then what was there is there still.
     """
-    if path.suffix == PROJECT_SUFFIX:
-        raise ProjectError(
-            f"{path} is the name of a project file.", "An export would take its place.", "Name another file."
-        )
+    check_output(path)
     watch.step(f"Collecting state {document.state}")
     text = export_text(document, format_, include_unconfirmed)
     watch.step(f"Writing {path.name}")
@@ -160,13 +159,9 @@ def write_whole(path: Path, raw: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that nobody ever sees a part of it.
 
     Raises:
-        ProjectError: it cannot be written.
+        ProjectError: it cannot be written, or is a project, which nothing of ours ever writes over.
     """
-    if path.is_dir():
-        raise ProjectError(f"{path} is a folder.", hint="Name a file to write.")
-    if path.exists() and not path.is_file():
-        # It would be replaced by a file: a pipe, or a device of the whole computer.
-        raise ProjectError(f"{path} is no regular file.", hint="Name a file to write.")
+    check_output(path)
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
@@ -185,8 +180,39 @@ def write_whole(path: Path, raw: bytes) -> None:
         raise _unwritable(path, error) from error
 
 
-def _unwritable(path: Path, error: OSError) -> ProjectError:
-    reason = error.strerror or str(error)
+def check_output(path: Path) -> None:
+    """Refuse what nothing may be written over: projects, folders, devices, and names that no file can have.
+
+    Raises:
+        ProjectError: it is one of them.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    except (OSError, ValueError) as error:  # a name that is too long; one with a zero character
+        raise _unwritable(path, error) from error
+    if stat.S_ISDIR(mode):
+        raise ProjectError(f"{path} is a folder.", hint="Name a file to write.")
+    if not stat.S_ISREG(mode):
+        # It would be replaced by a file: a pipe, or a device of the whole computer.
+        raise ProjectError(f"{path} is no regular file.", hint="Name a file to write.")
+    if path.suffix == PROJECT_SUFFIX or _holds_project(path):
+        raise ProjectError(
+            f"{path} is the name of a project file.", "What is written would take its place.", "Name another file."
+        )
+
+
+def _holds_project(path: Path) -> bool:
+    """Tell whether a file is a database, whatever its name; an unreadable one is found out when it is written."""
+    try:
+        return is_database(path)
+    except OSError:
+        return False
+
+
+def _unwritable(path: Path, error: OSError | ValueError) -> ProjectError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return ProjectError(f"{path} cannot be written.", f"{reason}.", "Name a file in a folder that you can write to.")
 
 

@@ -15,6 +15,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.store.states import NamedState
+from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.difference_text import difference_json
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.judging import judged
@@ -81,18 +82,18 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
         name: the name that the state gets; empty leaves the one it has.
 
     Raises:
-        UserError: the checks find an error in it.
+        UserError: the checks find an error in it, or the name is none.
         ProjectError: there is no such state, or the project is open read only.
     """
-    document = workbench.at_state(state)
+    document, name = workbench.at_state(state), checked_name(name)
     found = judged(document)
     _refuse(document, [problem for problem in found.problems if problem.severity is Severity.ERROR])
     before, difference = workbench.beside.live_state(), difference_to_live(workbench, state)
     stamp = workbench.stamp()
     if before != document.state:
-        workbench.beside.publish(document.state, name.strip(), stamp)
-    elif name.strip():
-        workbench.name_state(document.state, name.strip())
+        workbench.beside.publish(document.state, name, stamp)
+    elif name:
+        workbench.name_state(document.state, name)
     live = live_state(workbench)
     return Published(
         document.state,

@@ -268,6 +268,38 @@ def test_history_of_a_block_names_the_state_of_each_element_and_undo_takes_that_
     assert metl("undo", project, "--state", mapped + 1)[1]["title"] == "Undo: Add fx.payments.orders version 5"
 
 
+def test_history_finds_what_holds_the_signs_of_its_own_writing(metl: Metl, tmp_path: Path) -> None:
+    path = tmp_path / "odd.metl"
+    for folder, names in (("schemas", ("=a:b@c", "d")), ("cdm", ("x=y", "dc:title"))):
+        (tmp_path / folder).mkdir()
+        content = {
+            "title": f"odd.{folder}",
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in names},
+        }
+        (tmp_path / folder / "1.json").write_text(json.dumps(content))
+    (tmp_path / "map.csv").write_text(
+        "schema,schema_version,attribute,entity,entity_version,cdm_attribute\n"
+        "odd.schemas,1,=a:b@c,odd.cdm,1,x=y\nodd.schemas,1,d,odd.cdm,1,dc:title\n"
+    )
+    metl("new", path)
+    metl("import", path, "--tree", "extraction", tmp_path / "schemas")
+    metl("import", path, "--tree", "cdm", tmp_path / "cdm")
+    assert metl("map", path, "--csv", tmp_path / "map.csv")[1]["set"] == 2
+    _, one, said = metl("history", path, "--of", "odd.schemas@1:odd.cdm@1", "=a:b@c=x=y")
+    assert [event["what"] for event in one["events"]] == ["set"], said
+    for attribute in ("odd.schemas.=a:b@c", "odd.cdm.dc:title", "odd.cdm.dc:title@1"):
+        assert len(metl("history", path, "--of", attribute)[1]["events"]) == 1
+    assert "There is no schema" in metl("history", path, "--of", "none@1:odd.cdm@1")[2]
+    assert "has an attribute" in metl("history", path, "--of", "odd.cdm.dc:none")[2]
+
+
+def test_a_log_is_compacted_whole_or_not(project: Path) -> None:
+    for narrowed in (("--limit", "1"), ("--of", ORDERS)):
+        with pytest.raises(SystemExit, match="2"):
+            main(["history", str(project), "--compact", *narrowed])
+
+
 def test_history_compact_leaves_what_is_new_and_says_what_it_did(metl: Metl, project: Path) -> None:
     before = metl("history", project)[1]
     _, document, _ = metl("history", project, "--compact")

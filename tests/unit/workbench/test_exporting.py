@@ -15,6 +15,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
+from metl_gui.workbench.answer_sheet import write_sheet
 from metl_gui.workbench.exporting import (
     ExportFormat,
     export,
@@ -25,6 +26,7 @@ from metl_gui.workbench.exporting import (
 )
 from metl_gui.workbench.judging import judged
 from metl_gui.workbench.mapping import import_mapping
+from metl_gui.workbench.merging import merge_files
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
@@ -157,3 +159,26 @@ def test_what_cannot_be_written_leaves_the_old_file_whole(mapped: Workbench, tmp
 def test_an_unknown_format_is_answered_with_those_there_are() -> None:
     with pytest.raises(UserError, match="json, dusb, csv"):
         parse_export_format("xlxs")
+
+
+def test_nothing_is_ever_written_over_a_project_whatever_it_is_called(shrunk: Workbench, tmp_path: Path) -> None:
+    publish(shrunk)
+    export_published(shrunk, ExportFormat.JSON, tmp_path / "out.json")
+    copy = tmp_path / "copy.xlsx"
+    copy.write_bytes(shrunk.path.read_bytes())
+    before = shrunk.path.read_bytes()
+    one = tmp_path / "out.json"
+    for path in (shrunk.path, copy):
+        with pytest.raises(ProjectError, match="take its place"):
+            write_sheet(shrunk, path)
+        with pytest.raises(ProjectError, match="take its place"):
+            export(shrunk.document, ExportFormat.CSV, path)
+        with pytest.raises(ProjectError, match="take its place"):
+            merge_files(one, one, one, path)
+    assert (shrunk.path.read_bytes(), copy.read_bytes()) == (before, before)
+
+
+@pytest.mark.parametrize("name", ["x\0.json", "x" * 300], ids=["with a zero", "too long"])
+def test_a_name_that_no_file_can_have_is_answered_in_words(mapped: Workbench, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ProjectError, match="cannot be written"):
+        export(mapped.document, ExportFormat.JSON, tmp_path / name)

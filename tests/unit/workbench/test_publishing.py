@@ -81,6 +81,20 @@ def test_who_published_and_the_name_survive_a_restart(mapped: Workbench) -> None
             publish(opened, state=4)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\u202eabc", "x" * 201])
+def test_a_name_that_cannot_be_read_is_refused_and_nothing_is_published(mapped: Workbench, name: str) -> None:
+    with pytest.raises(UserError, match="name"):
+        publish(mapped, name=name)
+    assert live_state(mapped) is None
+
+
+def test_the_name_of_what_is_live_is_one_line(mapped: Workbench) -> None:
+    publish(mapped, name=" release\n 1 ")
+    live = live_state(mapped)
+    assert live is not None
+    assert live.name == "release 1"
+
+
 def test_a_state_that_never_was_is_refused(mapped: Workbench) -> None:
     with pytest.raises(ProjectError, match="no state 99"):
         publish(mapped, state=99)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, ActionRow
 from metl_gui.ui.keys.keymap import Keymap
+from metl_gui.ui.menu_order import ORDER, SUB_MENU
 from metl_gui.ui.plain import plain_entry
 
 if TYPE_CHECKING:
@@ -46,17 +47,28 @@ class Actions:
         """Build the menus."""
         for name in MENUS:
             self._menus[name] = self._window.menuBar().addMenu(f"&{name}")  # all begin with letters of their own
+        for path, sections in ORDER.items():
+            self._fill_in_order(path, sections)
+        placed = {id_ for sections in ORDER.values() for section in sections for id_ in section}
         for row in self.rows.values():
-            if not row.is_hint:
-                is_begun = row.menu in self._menus
-                if row.begins_section and not is_begun:
-                    self.menu(row.menu.rpartition(_ARROW)[0]).addSeparator()
+            if not row.is_hint and row.id not in placed:
                 menu = self.menu(row.menu)
-                if row.begins_section and is_begun:
+                if row.begins_section:
                     menu.addSeparator()
                 menu.addAction(self._actions[row.id])
         for name in MENUS:
             self._menus[name].aboutToShow.connect(self.refresh)
+
+    def _fill_in_order(self, path: str, sections: tuple[tuple[str, ...], ...]) -> None:
+        menu = self.menu(path)
+        for number, section in enumerate(sections):
+            if number:
+                menu.addSeparator()
+            for id_ in section:
+                if id_.startswith(SUB_MENU):
+                    self.menu(f"{path}{_ARROW}{id_.removeprefix(SUB_MENU)}")
+                else:
+                    menu.addAction(self._actions[id_])
 
     def menu(self, path: str) -> QMenu:
         """Return a menu by its path, made when it is first asked for."""
@@ -66,17 +78,14 @@ class Actions:
             found = self._menus[path] = self.menu(above).addMenu(name)
         return found
 
-    def add_live_menu(self, path: str, fill: Callable[[QMenu], None], before: str = "") -> QMenu:
-        """Add a sub-menu that is filled again whenever it opens.
+    def add_live_menu(self, path: str, fill: Callable[[QMenu], None]) -> QMenu:
+        """Make a sub-menu one that is filled again whenever it opens.
 
         Args:
             path: where it stands, ``View > Panels``.
             fill: adds what it shows now.
-            before: id of the row above which it stands; at the end when it is left out.
         """
         menu = self.menu(path)
-        if before:
-            self.menu(path.rpartition(_ARROW)[0]).insertMenu(self._actions[before], menu)
 
         def fill_again() -> None:
             menu.clear()

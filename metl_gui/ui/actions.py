@@ -9,13 +9,14 @@ How to add one. A row says all of it: where it stands, what people read, its key
     )
 
 - A room brings its own rows: a tuple ``ROWS`` in ``ui/<room>/actions.py``, named in ``ui/action_rooms.py``. A single
-  row may as well stand in ``TABLE`` below. Within a menu rows stand in the order in which they are brought.
+  row may as well stand in ``TABLE`` below. Where it stands within its menu is said in ``ui/menu_order.py``.
 - ``does`` gets the window. It is one call of a method; work that can take 50 ms is a job (``window.jobs``).
 - ``when`` is a condition of ``ui/conditions.py``, or one of your own: a cheap question about the window. It is asked
   again after every change of project, document, selection or page. When your own state changes, call
   ``window.actions_table.refresh()``.
-- A sub-menu is written ``"View > Overlay"``; it stands where its first row does. ``begins_section`` of that row draws
-  the line above the sub-menu. ``actions_table.add_live_menu`` adds one that is filled whenever it opens.
+- A sub-menu is written ``"View > Overlay"``; ``ui/menu_order.py`` says where it stands, and its rows too unless they
+  stand in the order in which they are brought; then ``begins_section`` draws a line above one.
+  ``actions_table.add_live_menu`` makes it one that is filled whenever it opens.
 - A row with ``is_checked`` has a check mark; with the same ``radio`` it is one of several choices. The mark is what
   ``is_checked`` says, not what was clicked: ``does`` changes the state, the row follows.
 - ``says`` replaces the text by what is so now (``Undo “Map payer_id”``).
@@ -72,7 +73,7 @@ class ActionRow:
         shortcut: its keys by default, empty for none.
         does: what it does, given the window; ``None`` for a gesture or key that its view reads itself.
         when: whether it makes sense now.
-        begins_section: whether a line stands above it in its menu.
+        begins_section: whether a line stands above it in a sub-menu that ``menu_order`` does not arrange.
         is_checked: whether its mark is set; ``None`` for no mark.
         radio: name of the choice that it is one of.
         says: its words as things are now; ``None`` for ``text``.
@@ -121,7 +122,6 @@ def _theme_row(name: str, words: str) -> ActionRow:
         when=always,
         is_checked=lambda w: w.settings.theme == name,
         radio="theme",
-        begins_section=not name,
     )
 
 
@@ -144,9 +144,9 @@ TABLE = (
     ActionRow("sample", "File", "Open the sample project", "", lambda w: w.commands.open_sample(), always),
     ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.reception.paste(), always),
     ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), may_write),
-    ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export(), begins_section=True),
+    ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export()),
     ActionRow("export_picture", "File", "Export a picture of the matrix…", does=export_picture),
-    ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project(), begins_section=True),
+    ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project()),
     ActionRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
     ActionRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),
     ActionRow("redo", "Edit", "Redo", "Ctrl+Shift+Z", lambda w: w.project.redo(), can_redo, says=_titled("Redo", 1)),
@@ -154,14 +154,12 @@ TABLE = (
     ActionRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     ActionRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     ActionRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
-    ActionRow(
-        "fit", "View", "Fit the whole matrix", "F", lambda w: w.map.matrix.fit(), scope="matrix", begins_section=True
-    ),
+    ActionRow("fit", "View", "Fit the whole matrix", "F", lambda w: w.map.matrix.fit(), scope="matrix"),
     ActionRow(
         "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"
     ),
-    ActionRow("next_panel", "View", "Next panel", "F6", lambda w: go_round(w, 1), always, begins_section=True),
-    ActionRow("previous_panel", "View", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
+    ActionRow("next_panel", "View > Panels", "Next panel", "F6", lambda w: go_round(w, 1), always),
+    ActionRow("previous_panel", "View > Panels", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),
@@ -214,7 +212,6 @@ TABLE = (
         "Remove the selected version…",
         does=lambda w: w.commands.remove_version(),
         when=all_of(can_edit, version_selected),
-        begins_section=True,
     ),
     ActionRow(
         "import_csv",
@@ -230,7 +227,6 @@ TABLE = (
         "Ctrl+Return",
         lambda w: w.on_review(w.review.confirm),
         all_of(can_edit, something_waits),
-        begins_section=True,
     ),
     ActionRow(
         "next_item",
@@ -259,14 +255,14 @@ TABLE = (
     ),
     ActionRow(
         "confirm_same",
-        "Mapping",
+        "Mapping > Many at once",
         "Confirm all that are smaller…",
         does=lambda w: w.commands.confirm_smaller(),
         when=all_of(can_edit, something_waits),
     ),
     ActionRow("run", "Run", "Test run", "F5", lambda w: w.run(), can_run),
     ActionRow("stop", "Run", "Stop the run", "Shift+F5", lambda w: w.spark.stop(), is_running),
-    ActionRow("choose_source", "Run", "Choose the messages…", does=lambda w: w.choose_source(), begins_section=True),
+    ActionRow("choose_source", "Run", "Choose the messages…", does=lambda w: w.choose_source()),
     ActionRow("palette", "Tools", "Do anything…", "Ctrl+Shift+P", lambda w: w.commands.show_palette(), always),
     ActionRow("change_keys", "Tools", "Keys…", "", lambda w: w.commands.change_keys(), always),
     ActionRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always, also="?"),

@@ -54,11 +54,14 @@ def docks_of(page: QWidget | None) -> list[QDockWidget]:
 
 
 def fill_panels(window: Window, menu: QMenu) -> None:
-    """List the docks of the page in front, each with its mark."""
+    """List the docks of the page in front, each with its mark, and below them what is done with panels."""
     for dock in docks_of(window.stack.currentWidget()):
         menu.addAction(dock.toggleViewAction())
     if menu.isEmpty():
         menu.addAction("This page has no panels").setEnabled(False)
+    menu.addSeparator()
+    for id_ in ("fold_sources", "fold_targets", "next_panel", "previous_panel"):
+        menu.addAction(window.actions_table[id_])
 
 
 def fill_recent(window: Window, menu: QMenu) -> None:

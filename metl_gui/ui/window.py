@@ -212,10 +212,10 @@ class Window(QMainWindow):
         self._name.setObjectName("projectName")
         self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
-        self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu), "next_panel")
-        recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu), "sample")
+        self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
+        recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
         recent.triggered.connect(self._open_recent)
-        self.actions_table.add_live_menu("View > Bookmarks", self.map.going.fill_bookmarks)
+        self.actions_table.add_live_menu("View > Go > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
             self.stack.addWidget(page)
         central = QWidget()

@@ -415,8 +415,8 @@ def test_the_menu_of_a_state_compares_it_with_now(window: Window, qtbot: QtBot) 
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
     entries = {action.text(): action for action in menu.actions() if action.isEnabled()}
-    assert {"Compare the state with now", "Undo the state that is looked at or chosen…", "Copy as text"} <= set(entries)
-    entries["Compare the state with now"].trigger()
+    assert {"Compare this state with now", "Undo this state…", "Copy as text"} <= set(entries)
+    entries["Compare this state with now"].trigger()
     menu.close()
     pane = window.history.panel.difference
     qtbot.waitUntil(lambda: pane.compared is not None and not pane.compared.asked.is_step)

@@ -261,7 +261,7 @@ def test_one_suggestion_is_accepted_and_another_refused_stays_refused_in_the_nex
 def test_a_block_is_gone_to_edited_left_for_the_next_and_copied_to_another_version(user: User) -> None:
     before = pairs(kept(user), "fx.payments.orders", "payment", "3")
     newer = pairs(kept(user), "fx.payments.orders", "payment", "4")
-    user.do("View", "Go to")
+    user.do("View", "Go", "Go to")
     user.type("fx.payments.orders@3.settled -> payment.channel")
     user.key("Return")
     assert "fx.payments.orders 3 settled → payment 2.0.0 channel" in user.status
@@ -419,10 +419,10 @@ def test_a_row_of_every_list_leads_to_what_it_names(user: User) -> None:
     user.until(lambda: user.rows("Version progression"))
     user.choose("Version progression", ("8 elements, larger",))
     assert "fx.customers.person 4 → customer 2.0.0" in user.status
-    user.do("View", "Bookmark this place")
+    user.do("View", "Go", "Bookmark this place")
     user.type("here")
     user.key("Return")
     user.choose(EXTRACTION, ("rates", "tick"))
     assert "fx.rates.tick" in user.status
-    user.do("View", "Bookmarks", "here")
+    user.do("View", "Go", "Bookmarks", "here")
     assert "fx.customers.person 4 → customer 2.0.0" in user.status

@@ -34,7 +34,6 @@ ROWS = (
         "Ctrl+B",
         _open_block,
         nodes_on_both_sides,
-        begins_section=True,
     ),
     ActionRow(
         "previous_block", "Mapping", "Previous block", "Alt+Up", lambda w: w.map.block.step(-1), nodes_on_both_sides
@@ -51,17 +50,16 @@ ROWS = (
     ),
     ActionRow(
         "fold_sources",
-        "View",
+        "View > Panels",
         "Fold the extraction tree",
         "Ctrl+[",
         lambda w: w.map.folding.toggle(0),
         has_project,
-        begins_section=True,
         is_checked=lambda w: w.map.folding.is_folded(0),
     ),
     ActionRow(
         "fold_targets",
-        "View",
+        "View > Panels",
         "Fold the canonical model",
         "Ctrl+]",
         lambda w: w.map.folding.toggle(1),

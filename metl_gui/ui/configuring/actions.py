@@ -28,7 +28,6 @@ ROWS = (
         "Ctrl+Alt+S",
         lambda w: w.configuring.ask_of(Side.EXTRACTION),
         all_of(can_edit, _source_chosen),
-        begins_section=True,
     ),
     ActionRow(
         "entity_settings",
@@ -45,7 +44,6 @@ ROWS = (
         "Ctrl+,",
         lambda w: w.configuring.ask_of_project(),
         has_project,
-        begins_section=True,
     ),
     ActionRow(
         "next_for_second",

@@ -20,11 +20,13 @@ def _has_states(window: Window) -> bool:
 
 
 ROWS = (
-    ActionRow("history", "View", "History", "Ctrl+H", lambda w: w.history.show(), begins_section=True),
-    ActionRow("why", "View", "Why is this mapped?", "Ctrl+Shift+Y", lambda w: w.history.show_why(), node_selected),
+    ActionRow("history", "View > History", "Show the history", "Ctrl+H", lambda w: w.history.show()),
+    ActionRow(
+        "why", "View > History", "Why is this mapped?", "Ctrl+Shift+Y", lambda w: w.history.show_why(), node_selected
+    ),
     ActionRow(
         "time_slider",
-        "View",
+        "View > History",
         "Time slider",
         "Ctrl+Shift+H",
         lambda w: w.history.show_strip(w.history.strip.isHidden()),
@@ -32,18 +34,20 @@ ROWS = (
     ),
     ActionRow(
         "older_state",
-        "View",
+        "View > History",
         "One state back",
         "Alt+PgUp",
         lambda w: w.history.step(-1),
         all_of(has_project, _has_states),
     ),
-    ActionRow("newer_state", "View", "One state on", "Alt+PgDown", lambda w: w.history.step(1), looks_back),
-    ActionRow("back_to_now", "View", "Back to now", "Alt+Home", lambda w: w.history.looking.come_back(), looks_back),
+    ActionRow("newer_state", "View > History", "One state on", "Alt+PgDown", lambda w: w.history.step(1), looks_back),
+    ActionRow(
+        "back_to_now", "View > History", "Back to now", "Alt+Home", lambda w: w.history.looking.come_back(), looks_back
+    ),
     ActionRow(
         "compare_with_now",
-        "View",
-        "Compare the state with now",
+        "View > History",
+        "Compare this state with now",
         "",
         lambda w: w.history.compare_with_now(),
         all_of(has_project, _one_meant),
@@ -51,12 +55,14 @@ ROWS = (
     ActionRow(
         "undo_state",
         "Edit",
-        "Undo the state that is looked at or chosen…",
+        "Undo this state…",
         "",
         lambda w: w.history.ask_and_undo(),
         all_of(may_write, _one_meant),
     ),
-    ActionRow("compare_with_live", "View", "Compare with what is live", "", lambda w: w.history.compare_with_live()),
+    ActionRow(
+        "compare_with_live", "View > History", "Compare with what is live", "", lambda w: w.history.compare_with_live()
+    ),
     ActionRow(
         "publish",
         "Run",
@@ -64,7 +70,6 @@ ROWS = (
         "Ctrl+Shift+U",
         lambda w: w.history.ask_and_publish(),
         may_write,
-        begins_section=True,
     ),
     ActionRow("hint_states", "View", "Look at a state; choose two to compare them", "Click, Enter; Ctrl+click"),
     ActionRow("hint_marks", "View", "On the time slider: from mark to mark", "Ctrl+Left, Ctrl+Right"),

@@ -41,7 +41,6 @@ ROWS = (
         lambda w: w.map.matrix.go_to_next(Sign.REVIEW),
         something_waits,
         scope="matrix",
-        begins_section=True,
     ),
     ActionRow(
         "next_difference",

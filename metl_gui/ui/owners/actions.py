@@ -23,7 +23,6 @@ ROWS = (
         "Ctrl+Shift+N",
         lambda w: w.owners.new_entity(),
         can_edit,
-        begins_section=True,
     ),
     ActionRow(
         "new_entity_version",
@@ -40,7 +39,6 @@ ROWS = (
         "Ctrl+L",
         lambda w: w.owners.same_as(),
         all_of(can_edit, _attribute_chosen),
-        begins_section=True,
     ),
     ActionRow(
         "not_same_as",

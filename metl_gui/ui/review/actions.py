@@ -39,7 +39,6 @@ ROWS = (
         lambda w: w.review.answer(AnswerKind.RENAMED),
         _AT_CARDS,
         scope="review list",
-        begins_section=True,
     ),
     ActionRow(
         "answer_another",
@@ -79,7 +78,7 @@ ROWS = (
     ),
     ActionRow(
         "confirm_shown",
-        "Mapping > All that are shown",
+        "Mapping > Many at once",
         "Confirm all that are shown…",
         "Ctrl+Shift+Return",
         lambda w: w.on_review(w.review_commands.confirm_shown),
@@ -87,14 +86,14 @@ ROWS = (
     ),
     ActionRow(
         "assign_shown",
-        "Mapping > All that are shown",
+        "Mapping > Many at once",
         "Say who decides on all that are shown…",
         does=lambda w: w.on_review(w.review_commands.assign_shown),
         when=_DECIDING,
     ),
     ActionRow(
         "later_shown",
-        "Mapping > All that are shown",
+        "Mapping > Many at once",
         "Decide later on all that are shown",
         does=lambda w: w.on_review(w.review_commands.postpone_shown),
         when=_DECIDING,
@@ -105,7 +104,6 @@ ROWS = (
         "Send open decisions out as an answer sheet…",
         does=lambda w: w.review_commands.ask_and_send(),
         when=all_of(something_waits, shows_now),
-        begins_section=True,
     ),
     ActionRow(
         "read_sheet",

@@ -49,7 +49,6 @@ ROWS = (
         "Mapping list",
         "Ctrl+T",
         lambda window: window.show_lists().show_mapping(),
-        begins_section=True,
     ),
     ActionRow(
         "what_feeds",

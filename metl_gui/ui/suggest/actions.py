@@ -26,7 +26,6 @@ ROWS = (
         "Suggestions",
         "Ctrl+E",
         lambda w: w.show_suggestions().show(),
-        begins_section=True,
     ),
     ActionRow(
         "next_suggestion",

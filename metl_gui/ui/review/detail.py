@@ -34,6 +34,7 @@ from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
 from metl_gui.ui.review.card import LossCard, cards_of
 from metl_gui.ui.review.fresh import FreshRows
 from metl_gui.ui.review.groups import GroupCards
+from metl_gui.ui.review.matrix_pane import MatrixPane
 
 _MATRIX_LEAST_PX = 300
 _LEAST_LISTS_PX = 200
@@ -65,8 +66,8 @@ class ItemDetail(QWidget):
         super().__init__(parent)
         self.cards: list[LossCard] = []
         self._keys: dict[str, str] = {}
-        self._make_matrix: Callable[[], QWidget] | None = None
-        self.matrix: QWidget | None = None
+        self._make_matrix: Callable[[], MatrixPane] | None = None
+        self.matrix: MatrixPane | None = None
         self._title = Elided(kind="title", is_snug=True)
         self._pill = Pill()
         self._carried = Elided(kind="dim")
@@ -88,7 +89,7 @@ class ItemDetail(QWidget):
         self.fresh.map_wanted.connect(self.joined)
         self.fresh.again_wanted.connect(self.joined_later)
 
-    def add_matrix(self, make: Callable[[], QWidget]) -> None:
+    def add_matrix(self, make: Callable[[], MatrixPane]) -> None:
         """Offer the block in the matrix too; the view is made when it is first looked at."""
         self._make_matrix = make
         self._switch.show()

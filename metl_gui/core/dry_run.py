@@ -16,6 +16,7 @@ from metl_gui.core.blocks import Block, Status
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Transition
 from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.other_feeders import newest_blocks
 from metl_gui.core.review import ReviewItem, review_items
 
 Lineages: TypeAlias = tuple[int, int]
@@ -131,13 +132,9 @@ def _starved(before: Document, after: Document, entities: AbstractSet[int]) -> t
 def _fed(document: Document, entity_version: int) -> Fed:
     lineages = {a.id: a.lineage for a in document.cdm.version(entity_version).attributes}
     found: Fed = {}
-    for version_id, _ in document.matrix.row_keys(entity_version):
-        schema = document.extraction.schema(document.extraction.version(version_id).schema_id)
-        if schema.version_ids[-1] != version_id:
-            continue
-        block = document.matrix.block(version_id, entity_version)
-        for element in block.elements if block is not None else ():
-            found.setdefault(lineages[element.q], set()).add(schema.id)
+    for schema_id, block in newest_blocks(document, entity_version):
+        for element in block.elements:
+            found.setdefault(lineages[element.q], set()).add(schema_id)
     return found
 
 

@@ -6,10 +6,8 @@ Cost: each block of an entity version is looked at once at most, and only until 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from metl_gui.core.document import Document
-from metl_gui.core.other_feeders import MOST_BLOCKS
+from metl_gui.core.other_feeders import MOST_BLOCKS, newest_blocks
 from metl_gui.core.review import ReviewItem
 
 
@@ -48,23 +46,14 @@ class _Feeding:
 
     def __init__(self, document: Document, entity_version: int) -> None:
         self._fed: set[int] = set()
-        self._more = _ends(document, entity_version)
+        self._more = newest_blocks(document, entity_version)
         self._is_huge = len(document.matrix.row_keys(entity_version)) > MOST_BLOCKS
 
     def feeds(self, q: int) -> bool:
         """Whether an attribute is fed, or nobody looks because there is too much to look at."""
         while not self._is_huge and q not in self._fed:
-            ends = next(self._more, None)
-            if ends is None:
+            found = next(self._more, None)
+            if found is None:
                 return False
-            self._fed |= ends
+            self._fed.update(element.q for element in found[1].elements)
         return True
-
-
-def _ends(document: Document, entity_version: int) -> Iterator[set[int]]:
-    """Yield the attributes that each newest schema version feeds."""
-    for key in document.matrix.row_keys(entity_version):
-        schema = document.extraction.schema(document.extraction.schema_of(key[0]))
-        block = document.matrix.block(*key) if schema.version_ids[-1] == key[0] else None
-        if block is not None:
-            yield {element.q for element in block.elements}

@@ -145,3 +145,12 @@ def test_a_question_about_a_project_goes_unanswered_when_another_one_comes(windo
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not isValid(dialog)
     assert live_state(other) is None
+
+
+def test_what_the_checks_say_names_no_command_in_the_window(window: Window) -> None:
+    window.actions_table["publish"].trigger()
+    dialog = window.findChildren(PublishDialog)[0]
+    rows = [row for row, _ in dialog.model.rows]
+    assert any("wait for a decision" in row.title or "waits for a decision" in row.title for row in rows)
+    assert not any("metl " in row.facts or row.facts.endswith(" · ") for row in rows)
+    dialog.reject()

@@ -78,7 +78,7 @@ class ProjectSettingsDialog(QDialog):
             column.addWidget(said)
             label = plain_label(title)
             label.setBuddy(editor)
-            label.setContentsMargins(0, 5, 0, 0)
+            label.setContentsMargins(0, 0, 0, 0)
             form.addRow(label, column)
         self.do.setDefault(True)
         self.cancel.setAutoDefault(False)

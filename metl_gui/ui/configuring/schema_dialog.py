@@ -138,7 +138,7 @@ class SchemaSettingsDialog(QDialog):
         for editor in self.editors.values():
             label = plain_label(editor.field.title)
             label.setBuddy(editor.choice or editor.line or editor)
-            label.setContentsMargins(0, 5, 0, 0)
+            label.setContentsMargins(0, 0, 0, 0)
             form.addRow(label, editor)
         foot = QHBoxLayout()
         foot.addStretch(1)

@@ -22,6 +22,7 @@ from metl_gui.workbench.judging import Judgement, judge
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 500
+_COMMAND = "metl "
 _KINDS = {Severity.ERROR: "bad", Severity.WARNING: "review", Severity.NOTE: "plain"}
 
 
@@ -104,7 +105,7 @@ class PublishDialog(QDialog):
             return
         self.meaning.setText(_meaning(found))
         rows = [
-            (TwoLines(p.message, f"{p.place} · {p.hint}", p.severity.value, _KINDS[p.severity]), p)
+            (TwoLines(p.message, _facts(p), p.severity.value, _KINDS[p.severity]), p)
             for p in found.problems
         ]
         self.model.show_rows(rows[:_SHOWN])
@@ -128,7 +129,9 @@ class PublishDialog(QDialog):
         right, column = QWidget(), QVBoxLayout()
         column.setContentsMargins(12, 0, 0, 0)
         column.setSpacing(4)
-        column.addWidget(plain_label("Checks", "heading"))
+        title = plain_label("Checks", "heading")
+        title.setMinimumHeight(self.difference.copying.sizeHint().height())  # in one line with the other title
+        column.addWidget(title)
         column.addWidget(self.checks)
         column.addWidget(self.problems, 1)
         column.addStretch()
@@ -158,6 +161,12 @@ class PublishDialog(QDialog):
         layout.addWidget(split, 1)
         layout.addLayout(foot)
         self.resize(themes.px(900), themes.px(600))
+
+
+def _facts(problem: Problem) -> str:
+    """Say where it is and what helps; what a command would show is said in its own window already."""
+    hint = "" if _COMMAND in problem.hint else problem.hint
+    return " · ".join(part for part in (problem.place, hint) if part)
 
 
 def _meaning(found: Judgement) -> str:

@@ -14,7 +14,7 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
 from metl_gui.workbench.trying import Trial
 
-_SIZE = (760, 560)
+_SIZE, _DETAILS_PX = (760, 560), 96
 
 
 class TrialSheet(QDialog):
@@ -35,7 +35,7 @@ class TrialSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Only tried")
         self._trial, self._side = trial, side
-        self.heading = plain_label(heading_of(trial), "heading")
+        self.heading = plain_label(heading_of(trial), "title")
         self.sentence = plain_label(sentence_of(trial), "dim")
         self.model: LineModel[Finding] = LineModel(self)
         self.view = line_view(self.model, "What would be lost")
@@ -77,8 +77,9 @@ class TrialSheet(QDialog):
         layout.addWidget(self.sentence)
         has_rows = bool(self._trial.blocks or self._trial.sources_lost)
         if has_rows:
-            layout.addWidget(self.view, 3)
-            layout.addWidget(area, 2)
+            area.setMinimumHeight(themes.px(_DETAILS_PX))
+            layout.addWidget(self.view, 4)
+            layout.addWidget(area, 1)
             self.resize(*(themes.px(length) for length in _SIZE))
         else:
             self.details.setText("\n".join(f"{each.source}: {each.reason}" for each in self._trial.refused))

@@ -25,6 +25,8 @@ _LOOKED_AT = 20
 _WHERE, _STEP = 1, 3
 _ROOM_FOR_WHERE_PX = 430
 _NOTHING = "Nothing was set aside."
+HEADING_PX = 28
+"""Height of the title line of a table, with or without a button in it."""
 _ALL_DONE = "All of it was replayed."
 _GONE = "Its records are not kept any more."
 
@@ -164,7 +166,9 @@ class AsidePanel(QFrame):
 
     def _build(self) -> None:
         row = QHBoxLayout()
-        row.addWidget(plain_label("Set aside", "heading"))
+        title = plain_label("Set aside", "heading")
+        title.setMinimumHeight(HEADING_PX)
+        row.addWidget(title)
         row.addSpacing(8)
         row.addWidget(self.note, 1)
         row.addWidget(self.replay)

@@ -18,7 +18,7 @@ from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.run.aside import AsidePanel
+from metl_gui.ui.run.aside import HEADING_PX, AsidePanel
 from metl_gui.ui.run.chart import RateChart
 from metl_gui.ui.run.figures import Figures
 from metl_gui.ui.run.messages import MessagePanel
@@ -33,7 +33,6 @@ from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 _HISTORY = 50
-_HEADING_PX = 28
 
 
 class RunPage(QMainWindow):
@@ -242,7 +241,7 @@ def _card(words: str, panel: QWidget) -> QFrame:
     frame.setProperty("surface", "card")
     title = QLabel(words)
     title.setProperty("kind", "heading")
-    title.setMinimumHeight(_HEADING_PX)
+    title.setMinimumHeight(HEADING_PX)
     layout = QVBoxLayout(frame)
     layout.setContentsMargins(14, 10, 14, 8)
     layout.addWidget(title)

@@ -107,7 +107,7 @@ class ActionRow:
 
 def _titled(verb: str, at: int) -> Callable[[Window], str]:
     def words(window: Window) -> str:
-        title = window.titles[at]
+        title = window.facts.titles[at]
         return f"{verb} “{title}”" if title else verb
 
     return words

@@ -67,17 +67,17 @@ def version_selected(window: Window) -> bool:
 
 def can_undo(window: Window) -> bool:
     """Ask for an edit that undo takes back."""
-    return can_edit(window) and window.titles[0] is not None
+    return can_edit(window) and window.facts.titles[0] is not None
 
 
 def can_redo(window: Window) -> bool:
     """Ask for an edit that redo brings again."""
-    return can_edit(window) and window.titles[1] is not None
+    return can_edit(window) and window.facts.titles[1] is not None
 
 
 def something_waits(window: Window) -> bool:
     """Ask for a decision that waits."""
-    return has_project(window) and window.waiting > 0
+    return has_project(window) and window.facts.waiting > 0
 
 
 def is_running(window: Window) -> bool:

@@ -117,7 +117,7 @@ class Projects(QObject):
             workbench.beat()
         except ProjectHeldError as error:
             self._beat.stop()
-            self._window.show_facts()
+            self._window.facts.refresh()
             asking.tell(error, self._window)
         except UserError as error:
             self._window.notify(str(error), is_good=False)

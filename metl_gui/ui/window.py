@@ -10,13 +10,13 @@ from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QSh
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import LooksBackError, MetlError
-from metl_gui.ui import asking, naming
+from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.action_set import Actions
 from metl_gui.ui.commands import Commands
 from metl_gui.ui.configuring.commands import SettingCommands
 from metl_gui.ui.configuring.second import SecondPerson
-from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dressing import Dressing
 from metl_gui.ui.focus_ring import FocusRing
 from metl_gui.ui.head_bar import PAGES, HeadBar
@@ -24,6 +24,7 @@ from metl_gui.ui.history.room import HistoryRoom
 from metl_gui.ui.incoming.interrupted import Interrupted
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.kept_layout import KeptLayout
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.map.said import Said
 from metl_gui.ui.matrix.ghost_lines import LostHere
@@ -33,7 +34,7 @@ from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.panels import Floating, fill_panels, fill_recent
-from metl_gui.ui.plain import plain_label
+from metl_gui.ui.project_facts import ProjectFacts
 from metl_gui.ui.projects import Projects
 from metl_gui.ui.review.actions import CARD_KEYS
 from metl_gui.ui.review.commands import ReviewCommands
@@ -44,7 +45,7 @@ from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
 from metl_gui.ui.search.everywhere import Everywhere
 from metl_gui.ui.second_matrix import SecondMatrix
-from metl_gui.ui.selection import Selected, Selection, still_there
+from metl_gui.ui.selection import Selection
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.start_page import StartPage
 from metl_gui.ui.status import Status
@@ -56,7 +57,6 @@ LEAST_SIZE = (1100, 700)
 """Smallest width and height of the window at scale 1, in pixels."""
 
 _WARM_UP_MS = 3_000
-_START = len(PAGES)
 
 
 class Window(QMainWindow):
@@ -87,6 +87,7 @@ class Window(QMainWindow):
     history: HistoryRoom
     configuring: SettingCommands
     second: SecondPerson
+    facts: ProjectFacts
     review: ReviewPage
     review_commands: ReviewCommands
     second_matrix: SecondMatrix
@@ -123,24 +124,23 @@ class Window(QMainWindow):
         self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), Status()
         self.stack = QStackedWidget()
-        self.titles: tuple[str | None, str | None] = (None, None)
-        self.waiting = 0
         self.is_busy = False
         self.history = HistoryRoom(self)
         self.configuring = SettingCommands(self)
         self.second = SecondPerson(self.project, self.selection, self)
+        self.facts = ProjectFacts(self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self.run_commands = RunCommands(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
-        self._laid_out: list[QMainWindow] = []
+        self._layout = KeptLayout(self)
         self._build()
         self.everywhere = Everywhere(self, self.head.search)
         self._connect()
         self._show_keys()
-        self._no_project()
-        self._restore()
+        self.facts.show_none()
+        self._layout.restore()
 
     # pages
 
@@ -149,7 +149,7 @@ class Window(QMainWindow):
         if self.project.workbench is not None:
             self.stack.setCurrentIndex(number)
             self.head.show_page(number)
-            self._restore_page()
+            self._layout.restore_page()
             self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_project(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
@@ -159,11 +159,7 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process."""
         self.projects.keep_visit()
-        self.settings.save_layout("window", self.saveGeometry())
-        for page in self._laid_out:
-            self.settings.save_layout(page.objectName(), self.floating.state_of(page))
-        if self.map in self._laid_out:
-            self.settings.folded = self.map.folding.kept()
+        self._layout.keep()
         self.projects.stop()
         self.upkeep.stop()
         self.spark.shut_down()
@@ -175,7 +171,7 @@ class Window(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """Start Spark some time after the first paint."""
         super().showEvent(event)
-        self._restore_page()
+        self._layout.restore_page()
         if self._warms_up:
             self._warms_up = False
             QTimer.singleShot(_WARM_UP_MS, self, self._warm_up)
@@ -208,9 +204,6 @@ class Window(QMainWindow):
         self.setMinimumSize(*LEAST_SIZE)
         self.setAcceptDrops(True)
         self.resize(1600, 1000)
-        self._name = plain_label()
-        self._name.setObjectName("projectName")
-        self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
         self.actions_table.fill()
         self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
         recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
@@ -239,15 +232,12 @@ class Window(QMainWindow):
         self.spark.busy.connect(self._show_busy)
         self.jobs.changed.connect(self.status.show_job)
         self.jobs.broke.connect(self._tell_failed)
-        self.project.opened.connect(self._opened)
-        self.project.changed.connect(self._changed)
+        self.facts.follow()
         self.project.refused.connect(self._refused)
-        self.selection.changed.connect(self._selected)
         self.stack.currentChanged.connect(self.actions_table.refresh)
         self.lists.said.connect(self.notify)
         self.suggest.said.connect(self._tell_said)
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
-        self.map.matrix.pointed.connect(self._show_pointed)
         self.map.import_wanted.connect(self.commands.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)
@@ -261,11 +251,9 @@ class Window(QMainWindow):
         self.status.review_wanted.connect(self._show_review)
         self.status.selection_wanted.connect(self._fit_selected)
         self.map.block.why_not_confirm = self.second.why_not
-        self.second.changed.connect(self._show_second)
         self.status.second_wanted.connect(self.second.go_on)
         self.status.history_wanted.connect(self.history.show)
         self.head.live_wanted.connect(self.history.follow_live)
-        self.history.live.changed.connect(self._show_live)
         self.opening.began.connect(self._opening_began)
         self.opening.progressed.connect(self.opening_page.show_progress)
         self.opening.ended.connect(self._opening_ended)
@@ -274,51 +262,7 @@ class Window(QMainWindow):
         self.dressing.dressed.connect(self._dressed)
         self.upkeep.failed.connect(self._tell_failed)
 
-    def _restore(self) -> None:
-        geometry = self.settings.layout("window")
-        if geometry is not None:
-            self.restoreGeometry(geometry)
-
-    def _restore_page(self) -> None:
-        """Lay the page in front out as it was; before it has its size, its docks would shrink for good."""
-        page = self.stack.currentWidget()
-        if not self.isVisible() or page in self._laid_out or not isinstance(page, QMainWindow):
-            return
-        self._laid_out.append(page)
-        state = self.settings.layout(page.objectName())
-        if state is not None:
-            page.restoreState(state)
-        if page is self.map:
-            self.map.folding.restore(self.settings.folded)
-
     # following the project
-
-    def _no_project(self) -> None:
-        self.titles, self.waiting = (None, None), 0
-        self.actions_table.refresh()
-        self.head.setEnabled(False)
-        self.head.show_undo(None)
-        self.head.show_waiting(0)
-        self.status.show_project("", "")
-        self.status.show_document(None, 0, False)
-        self.status.show_place("")
-        self.start.show_recent(self.settings.recent)
-        if self.opening.job is None:
-            self.stack.setCurrentIndex(_START)
-        self._show_name("")
-        self.setWindowTitle("METL Workbench")
-
-    def _opened(self, workbench: Workbench | None) -> None:
-        if workbench is None:
-            self._no_project()
-            return
-        self.head.setEnabled(True)
-        self._show_name(workbench.path.name)
-        self.status.show_project(workbench.path.stem, str(workbench.path))
-        self.setWindowTitle(f"{workbench.path.name} · METL Workbench")
-        if self.stack.currentIndex() >= _START:
-            self.show_page(0)
-        self.show_facts()
 
     def _opening_began(self, name: str) -> None:
         """Say what is being opened; a project that is in front stays there until the next one can be shown."""
@@ -328,51 +272,14 @@ class Window(QMainWindow):
 
     def _opening_ended(self, _outcome: object) -> None:
         if self.project.workbench is None and self.opening.job is None:
-            self._no_project()
-
-    def _show_name(self, name: str) -> None:
-        self._name.setText(name)
-        self._name.setVisible(bool(name))
-        self.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)  # the bar makes room only here
-
-    def _changed(self, changed: Changed) -> None:
-        self.selection.choose(still_there(changed.after, self.selection.current))
-        self.show_facts()
-
-    def show_facts(self) -> None:
-        """Show what the project says of itself: what waits, what undo takes back, counts, state."""
-        workbench = self.project.workbench
-        if workbench is None:
-            return
-        self.waiting = len(self.project.review_items())
-        can_edit = self.project.can_edit
-        self.titles = (self.project.undo_title, self.project.redo_title) if can_edit else (None, None)
-        self.head.show_waiting(self.waiting)
-        looks_back = self.project.looks_back is not None
-        self.head.show_undo(self.titles[0], "An earlier state is shown: go back to now first" if looks_back else "")
-        self.status.show_document(self.project.value, self.waiting, not can_edit)
-        self.actions_table.refresh()
-
-    def _show_live(self) -> None:
-        live = self.history.live
-        self.head.show_live(live.words, live.short_words, live.tip)
-        self.status.show_live(live.number, live.tip)
-        self.actions_table.refresh()
-
-    def _show_second(self) -> None:
-        self.status.show_second(self.second.count)
-        self.map.block.read_again()
-        self.actions_table.refresh()
+            self.facts.show_none()
 
     def _refused(self, error: MetlError) -> None:
-        self.show_facts()
+        self.facts.refresh()
         if isinstance(error, LooksBackError):
             self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
             return
         asking.tell(error, self)
-
-    def _show_place(self, selected: Selected) -> None:
-        self.status.show_place(naming.selected_words(self.project.value, selected))
 
     def notify(
         self, text: str, action_text: str = "", callback: Callable[[], object] | None = None, is_good: bool = True
@@ -387,23 +294,12 @@ class Window(QMainWindow):
         """
         self.notice.say(Notice(text, action_text, callback, is_good))
 
-    def _show_pointed(self, selected: Selected | None) -> None:
-        self._show_place(selected if selected is not None else self.selection.current)
-        counts = self.map.counts_of(selected) if selected is not None else ""
-        if counts:
-            self.status.show_place(f"{self.status.place.words} · {counts}")
-
     def _list_elements(self) -> None:
         self.show_lists().show_mapping()
 
     def _fit_selected(self) -> None:
         self.show_page(0)
         self.map.matrix.fit_selection()
-
-    def _selected(self, selected: Selected) -> None:
-        self._show_place(selected)
-        self.status.show_selected(selected)
-        self.actions_table.refresh()
 
     def _tell_said(self, said: Said) -> None:
         self.notify(said.text, said.action, said.callback, said.is_good)

@@ -161,7 +161,7 @@ def test_example_b_event_1_waits_with_a_ghost_its_reason_and_one_card(show: Show
     assert "7 elements" in user.status
     assert columns(user) == ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "~a6"]
     assert rows(user) == ["c1", "c2", "c6", "c7"]
-    assert user.window.waiting == 1
+    assert user.window.facts.waiting == 1
     (cell,) = lost(user)
     words = tooltip(user, place_of(user, cell))
     assert "<s>a6</s> → c2" in words
@@ -184,10 +184,10 @@ def test_example_b_a_click_on_the_ghost_leads_to_the_card_and_the_decision_ends_
     assert lost(user) == []
     user.undo()
     assert columns(user)[-2:] == ["a7", "~a6"]
-    assert user.window.waiting == 1
+    assert user.window.facts.waiting == 1
     user.undo()
     assert columns(user) == ["a1", "a2", "a3", "a4", "a5", "a6"]
-    assert user.window.waiting == 0
+    assert user.window.facts.waiting == 0
 
 
 def test_example_b_event_2_moves_the_rows_and_carries_the_open_review(show: Show, tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def test_not_the_same_parts_what_an_update_carried_and_is_not_proposed_again(win
     assert dialog.model.rows[0][0].title == "From version 5 on"
     assert "2 elements part" in dialog.preview.words.text()
     QTest.mouseClick(dialog.do, Qt.MouseButton.LeftButton)
-    assert window.waiting == 2
+    assert window.facts.waiting == 2
     workbench = window.project.workbench
     assert workbench is not None
     refused = {(lost, candidate) for _, lost, candidate in workbench.refused_proposals()}

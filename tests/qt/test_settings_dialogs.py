@@ -79,7 +79,7 @@ def test_several_schemas_get_a_setting_in_one_undo_step_and_keep_what_nobody_tou
     assert placeholder.placeholderText() == "— not the same in all —"
     QTest.keyClick(meanwhile, Qt.Key.Key_Down)
     set_it(dialog)
-    assert window.titles[0] == "Set meanwhile = map what is left for 2 schemas"
+    assert window.facts.titles[0] == "Set meanwhile = map what is left for 2 schemas"
     settings = [dict(schema(window, name).settings) for name in (first, second)]
     assert settings == [{"meanwhile": "map what is left", "placeholder": "n/a"}, {"meanwhile": "map what is left"}]
     window.project.undo()

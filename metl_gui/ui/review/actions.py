@@ -27,7 +27,7 @@ CARD_KEYS = (
 
 
 def _has_matrix(window: Window) -> bool:
-    return on_page(1)(window) and window.waiting > 0 and window.review.detail.offers_matrix
+    return on_page(1)(window) and window.facts.waiting > 0 and window.review.detail.offers_matrix
 
 
 ROWS = (

@@ -106,7 +106,8 @@ def merge_files(base: Path, ours: Path, theirs: Path, output: Path | None = None
     with tempfile.TemporaryDirectory(prefix="metl-merge-") as folder:
         before, other = (_document(path, Path(folder) / f"{side}{SUFFIX}") for side, path in _sides(base, theirs))
         if is_project(ours):
-            return _merged_project(before, ours, other, output or ours, title)
+            draft = Path(folder) / f"ours{SUFFIX}"
+            return _merged_project(before, ours, other, output or ours, draft, title)
         return _merged_export(before, ours, other, output or ours, title)
 
 
@@ -136,19 +137,16 @@ def _document(path: Path, copy: Path) -> _Side:
     return _Side(export.document, raw, export)
 
 
-def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, title: str) -> MergeResult:
+def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft: Path, title: str) -> MergeResult:
     is_elsewhere = output.resolve() != ours.resolve()
     if is_elsewhere:
-        copy_file(ours, output)
+        copy_file(ours, draft)
     edit = MergeTheirs(base.document, theirs.document, title)
-    try:
-        with Workbench.open(output, take_over=is_elsewhere) as workbench:
-            before = workbench.document
-            after = workbench.do(edit).after
-    except UserError:
-        if is_elsewhere:
-            output.unlink(missing_ok=True)
-        raise
+    with Workbench.open(draft if is_elsewhere else output, take_over=is_elsewhere) as workbench:
+        before = workbench.document
+        after = workbench.do(edit).after
+    if is_elsewhere:
+        copy_file(draft, output)  # only now, so that nobody ever finds ours under the name of the result
     return MergeResult(output, f"Merge {title}", after, compare(before, after), tuple(edit.conflicts), is_project=True)
 
 

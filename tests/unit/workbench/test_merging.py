@@ -103,6 +103,25 @@ def test_with_an_output_ours_stays_as_it_is(projects: tuple[Path, Path, Path], t
         merge_files(base, ours, theirs, tmp_path / "both.metl")
 
 
+def test_a_merge_that_was_broken_off_leaves_no_file_under_the_name_of_its_result(
+    projects: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, ours, theirs = projects
+    change(theirs, payer_id="customer_id")
+    output = tmp_path / "both.metl"
+    seen = []
+
+    def broken_off(*_: object, **__: object) -> None:
+        seen.append(output.exists())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workbench, "do", broken_off)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        merge_files(base, ours, theirs, output)
+    assert (seen, sorted(tmp_path.iterdir())) == ([False], before)
+
+
 def test_base_and_theirs_are_left_alone(projects: tuple[Path, Path, Path]) -> None:
     base, ours, theirs = projects
     change(theirs, payer_id="customer_id")

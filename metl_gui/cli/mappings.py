@@ -224,6 +224,8 @@ def run_export(arguments: argparse.Namespace, out: Output) -> int:
         state, loose = arguments.state, arguments.include_unconfirmed
         done = export_published(workbench, format_, arguments.output, state, loose, watch)
     held = f", {done.held} of them held until reviewed" if done.held else ""
-    line = f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"
-    out.result(done.as_json(), [line])
+    lines = [f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"]
+    if done.left_out:
+        lines.append(f"{done.left_out} left out, as nobody has confirmed {'it' if done.left_out == 1 else 'them'}")
+    out.result(done.as_json(), lines)
     return DONE

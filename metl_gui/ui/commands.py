@@ -340,7 +340,10 @@ class Commands(QObject):
         if outcome.value is not None:
             done = outcome.value
             held = f", {done.held:,} of them held until reviewed" if done.held else ""
-            self._window.notify(f"{number_of(done.blocks, 'block')} of state {done.state:,} exported{held}.")
+            them = "it" if done.left_out == 1 else "them"
+            said = f" {number_of(done.left_out, 'block')} left out, as nobody has confirmed {them}."
+            out = said if done.left_out else ""
+            self._window.notify(f"{number_of(done.blocks, 'block')} of state {done.state:,} exported{held}.{out}")
 
     def _failed_only(self, outcome: Outcome[Any]) -> None:
         if outcome.error is not None:

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.canonical import dusb_content, exported_blocks, is_held, matrix_content
+from metl_gui.core.canonical import dusb_content, exported_blocks, is_carried, is_held, matrix_content
 from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
@@ -53,6 +53,7 @@ class ExportResult(Written):
         blocks: blocks carried, held ones included.
         held: blocks that are carried without elements, because they need review.
         size_bytes: size of the file.
+        left_out: blocks that are not carried because nobody has confirmed them.
     """
 
     state: int
@@ -61,6 +62,7 @@ class ExportResult(Written):
     blocks: int
     held: int
     size_bytes: int
+    left_out: int = 0
 
 
 def parse_export_format(text: str) -> ExportFormat:
@@ -136,9 +138,14 @@ def export(
     watch.step(f"Writing {path.name}")
     raw = text.encode("utf-8", "surrogatepass")
     write_whole(path, raw)
-    blocks = exported_blocks(document, include_unconfirmed)
-    held = sum(1 for block in blocks if is_held(document, block))
-    return ExportResult(document.state, path, format_, len(blocks), held, len(raw))
+    blocks = held = left_out = 0
+    for block in document.matrix.blocks():
+        if is_carried(block, include_unconfirmed):
+            blocks += 1
+            held += is_held(document, block)
+        else:
+            left_out += is_carried(block, include_unconfirmed=True)
+    return ExportResult(document.state, path, format_, blocks, held, len(raw), left_out)
 
 
 def export_text(document: Document, format_: ExportFormat, include_unconfirmed: bool = False) -> str:

@@ -65,7 +65,7 @@ def test_a_block_that_needs_review_is_held_unless_its_schema_says_otherwise(shru
 @pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
 @pytest.mark.parametrize("format_", [ExportFormat.JSON, ExportFormat.DUSB, ExportFormat.CSV])
 def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
-    workbench: Workbench, format_: ExportFormat, meanwhile: str
+    workbench: Workbench, tmp_path: Path, format_: ExportFormat, meanwhile: str
 ) -> None:
     version, entity_version = (workbench.document.tree(side).newest(1) for side in Side)
     assert version is not None
@@ -80,6 +80,8 @@ def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
     kept = exported_blocks(workbench.document)
     assert [block.key for block in kept] == []
     assert judged(workbench.document).unconfirmed == 2
+    done = export(workbench.document, format_, tmp_path / "out")
+    assert (done.blocks, done.held, done.left_out) == (0, 0, 2)
     without, with_all = (export_text(workbench.document, format_, is_whole) for is_whole in (False, True))
     assert "needs review" not in without
     assert '"from"' not in without

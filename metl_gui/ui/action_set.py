@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from metl_gui.errors import UserError
+from metl_gui.ui import asking
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import MENUS, ActionRow
 from metl_gui.ui.keys.keymap import Keymap
@@ -126,5 +128,8 @@ class Actions:
 
     def _do(self, row: ActionRow) -> None:
         if row.does is not None and row.when(self._window):
-            row.does(self._window)
+            try:
+                row.does(self._window)
+            except UserError as error:  # the file may be gone, whatever was asked of it
+                asking.tell(error, self._window)
             self.refresh()

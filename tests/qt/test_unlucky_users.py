@@ -180,6 +180,20 @@ def test_an_edit_of_a_project_whose_file_is_gone_is_refused_in_words(
     assert "not where it was opened" in told[0]
 
 
+@pytest.mark.parametrize("id_", ["publish", "project_settings", "undo_state", "export"])
+def test_an_action_that_asks_a_file_which_is_gone_says_so(
+    window: Window, monkeypatch: pytest.MonkeyPatch, id_: str
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    workbench = window.project.workbench
+    assert workbench is not None
+    window.history.looking.look_at(2)
+    workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
+    window.actions_table[id_].trigger()
+    assert "not where it was opened" in " ".join(told)
+
+
 def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
     empty: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Status
+from metl_gui.core.canonical import matrix_content
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
+from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
 
 
@@ -99,3 +103,25 @@ def test_a_plan_comes_back_from_its_text_as_it_was() -> None:
     plan = compile_plan(world().document, "abc")
     assert plans.decode(plans.encode(plan)) == plan
     assert (plan.state, plan.hash) == (world().document.state, "abc")
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps, st.booleans())
+def test_production_maps_with_and_holds_exactly_what_exports_carry(
+    history: list[tuple[str, int]], include_unconfirmed: bool
+) -> None:
+    made = start()
+    for kind, seed in history:
+        step(made, kind, seed)
+    document = made.document
+    plan = compile_plan(document, "", include_unconfirmed)
+    mapped = [
+        (found.name, version.label, block.entity, block.entity_version, block.is_held)
+        for found in plan.schemas
+        for version in found.versions
+        for block in version.blocks
+    ]
+    carried = matrix_content(document, include_unconfirmed)["blocks"]
+    names = ("schema", "version", "entity", "entity_version")
+    wanted = [(*(block[name] for name in names), "held" in block) for block in carried]
+    assert sorted(mapped) == sorted(wanted)

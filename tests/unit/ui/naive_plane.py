@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -71,10 +71,58 @@ def versions_of(document: Document, side: Side, schema: Schema) -> list[Version]
     return versions
 
 
+def ghosts_of(document: Document, side: Side, version: Version, asked: Asked) -> Counter[int | None]:
+    """Count the ghosts of a version behind each of its shown attributes; ``None`` for those at its start."""
+    found: Counter[int | None] = Counter()
+    shown = [attribute for attribute in asked.attributes(version) if asked.shows(attribute)]
+    for lineage, path, since in lost_lineages(document, side, version):
+        if asked.key is not None:
+            smaller = [attribute.id for attribute in shown if attribute.path < path]
+            found[smaller[-1] if smaller else None] += 1
+            continue
+        old = last_with(document, side, version, lineage, since)
+        if old is None:
+            found[shown[-1].id] += 1
+            continue
+        before = [attribute.lineage for attribute in old.attributes]
+        stood_before = set(before[: before.index(lineage)])
+        order = {each: at for at, each in enumerate(before)}
+        neighbours = [attribute for attribute in shown if attribute.lineage in stood_before]
+        nearest = max(neighbours, key=lambda attribute: order[attribute.lineage], default=None)
+        found[nearest.id if nearest else None] += 1
+    return found
+
+
+def lost_lineages(document: Document, side: Side, version: Version) -> Iterator[tuple[int, str, int]]:
+    """Yield (lineage, path, version where the loss began) of what waiting blocks have lost with an attribute."""
+    at_end = 0 if side is Side.EXTRACTION else 1
+    seen = {attribute.lineage for attribute in version.attributes}
+    for block in document.matrix.blocks():
+        if block.key[at_end] != version.id or block.status is not Status.NEEDS_REVIEW:
+            continue
+        for loss in block.open_losses:
+            lineage, path = (loss.q_lineage, loss.to_path) if at_end else (loss.p_lineage, loss.from_path)
+            if lineage not in seen:
+                seen.add(lineage)
+                yield lineage, path, loss.since
+
+
+def last_with(document: Document, side: Side, version: Version, lineage: int, since: int) -> Version | None:
+    """Return the newest version before a loss that had the attribute."""
+    found = None
+    for each in document.tree(side).versions(version.schema_id):
+        if each.id == version.id or (side is Side.EXTRACTION and each.id == since):
+            break
+        if each.of_lineage(lineage) is not None:
+            found = each
+    return found
+
+
 class Walk:
     """Places one version after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document, side: Side) -> None:
+        self.document, self.side = document, side
         self.columns: list[Column] = []
         self.notches: list[Notch] = []
         self.place = 0.0
@@ -104,6 +152,8 @@ class Walk:
             self.place += GAPS[Level.VERSION]
         for level, is_new in zip(Level, (False, True, is_schema, is_group, is_outer), strict=True):
             self.items[level] += is_new
+        ghosts = ghosts_of(self.document, self.side, version, asked)
+        self.place += 0.5 * ghosts[None]
         for is_shown, run in groupby(asked.attributes(version), key=asked.shows):
             attributes = list(run)
             if not is_shown:
@@ -112,12 +162,12 @@ class Walk:
             for attribute in attributes:
                 self.items[Level.ATTRIBUTE] += 1
                 self.columns.append(Column(self.place, attribute, version, schema, dict(self.items)))
-                self.place += 1.0
+                self.place += 1.0 + 0.5 * ghosts[attribute.id]
 
 
 def walked(document: Document, side: Side, asked: Asked) -> Walk:
     """Place every attribute of a tree that is shown."""
-    walk = Walk()
+    walk = Walk(document, side)
     for schema in asked.schemas if asked.schemas is not None else tree_order(document, side):
         versions = versions_of(document, side, schema)
         is_gone = not any(asked.shows(a) for v in versions for a in v.attributes)

@@ -7,8 +7,9 @@ convince. Source: dmm.md §7.4.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,7 @@ from metl_gui.core.blocks import Block, BlockKey, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side, Version
 from metl_gui.core.paths import join
-from metl_gui.core.suggest.names import read_names
+from metl_gui.core.suggest.names import Names, read_names
 from metl_gui.core.suggest.reasons import name_reason
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.suggest.renames import Around, Renames, Values, weigh_renames
@@ -34,7 +35,7 @@ _MOST_SURE = 0.99
 _MOST = 12
 """So many candidates of one lost attribute are worth reading."""
 
-_MOST_KEPT = 64
+_MOST_KEPT, _MOST_PAIRS_KEPT = 64, 1_000_000
 _MOST_BACK = 12
 """So many versions are looked back for what came beside a lost attribute."""
 
@@ -182,8 +183,9 @@ def _of_group(
 ) -> dict[Loss, Sequence[Proposal]]:
     """Rank the new attributes for lost ones that the same version had."""
     first = group[0][1]
-    side, earlier, version = first.side, first.earlier, first.version
-    known = {a.lineage for a in earlier.attributes}
+    side, version = first.side, first.version
+    step = _step(first.earlier, version)
+    known = step.known
     taken = {element.p if side is Side.EXTRACTION else element.q for element in block.elements}
     free = [a for a in version.attributes if a.id not in taken]
     fresh = [a for a in free if a.lineage not in known]
@@ -192,10 +194,8 @@ def _of_group(
     new = fresh + [a for a in free if a.lineage in later]
     if not new:
         return {loss: [] for loss, _ in group}
-    kept = frozenset(known & {a.lineage for a in version.attributes})
-    around = Around(earlier.attributes, kept), Around(version.attributes, kept)
-    weighed = weigh_renames(olds, new, *around, values if side is Side.EXTRACTION else None)
-    words = _Words(olds, new, weighed)
+    words = step.weigh(olds, new, values if side is Side.EXTRACTION else None)
+    weighed = words.weighed
     beside = np.array([a.lineage in known for a in new], np.bool_)
     scores = np.round(np.where(beside[None, :], weighed.scores * _BESIDE, weighed.scores).astype(np.float64), 2)
     is_likely = scores >= np.where(beside, _LEAST_BESIDE, _LEAST_SCORE)[None, :]
@@ -212,6 +212,55 @@ def _of_group(
             Proposal(lost.old.path, path, -score, words.reason(row, column, is_new=not beside[column]))
             for score, path, column in sorted(ranked)[:_MOST]
         ]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """What all blocks of a version share when they are compared with an earlier one."""
+
+    earlier: Version
+    version: Version
+    known: frozenset[int]
+    around: tuple[Around, Around]
+
+    def weigh(self, olds: Sequence[Attribute], new: Sequence[Attribute], values: Values | None) -> _Words:
+        """Weigh lost attributes against new ones; schemas that are alike in all that counts are weighed once."""
+        if values is not None:
+            return _Words(olds, new, weigh_renames(olds, new, *self.around, values))
+        before, after = self._places
+        key = self._content, tuple(before[a.id] for a in olds), tuple(after[a.id] for a in new)
+        return _WEIGHED.get(key) or _WEIGHED.keep(key, _Words(olds, new, weigh_renames(olds, new, *self.around)))
+
+    @cached_property
+    def _places(self) -> tuple[dict[int, int], dict[int, int]]:
+        one, other = ({a.id: at for at, a in enumerate(side.attributes)} for side in self.around)
+        return one, other
+
+    @cached_property
+    def _content(self) -> Hashable:
+        """What the two versions say, with places for the lineages that both have."""
+        places = {a.lineage: at for at, a in enumerate(self.earlier.attributes)}
+        return tuple(
+            tuple((a.path, a.type, a.logical, a.scale, a.doc, places.get(a.lineage, -1)) for a in side.attributes)
+            for side in self.around
+        )
+
+
+_STEPS: dict[tuple[int, int], _Step] = {}
+
+
+def _step(earlier: Version, version: Version) -> _Step:
+    """Return what two versions share, worked out once; ids are given again in other projects, versions are not."""
+    found = _STEPS.get((earlier.id, version.id))
+    if found is None or found.earlier is not earlier or found.version is not version:
+        known = frozenset(a.lineage for a in earlier.attributes)
+        kept = known & {a.lineage for a in version.attributes}
+        around = Around(earlier.attributes, kept), Around(version.attributes, kept)
+        found = _Step(earlier, version, known, around)
+        if len(_STEPS) >= _MOST_KEPT:
+            _STEPS.clear()
+        _STEPS[earlier.id, version.id] = found
     return found
 
 
@@ -237,12 +286,21 @@ class _Words:
     """Says what speaks for a pair, the strongest first."""
 
     def __init__(self, olds: Sequence[Attribute], new: Sequence[Attribute], weighed: Renames) -> None:
-        self._olds, self._new, self._weighed = olds, new, weighed
-        self._names = read_names([a.path for a in olds], [a.path for a in new])
+        self._olds, self._new, self.weighed = olds, new, weighed
+        self._said: dict[tuple[int, int], str] = {}
+
+    @cached_property
+    def _names(self) -> tuple[Names, Names]:
+        return read_names([a.path for a in self._olds], [a.path for a in self._new])
 
     def reason(self, row: int, column: int, *, is_new: bool) -> str:
         """Give the reason of one pair."""
-        weighed, old, new = self._weighed, self._olds[row], self._new[column]
+        if (row, column) not in self._said:
+            self._said[row, column] = self._reason(row, column, is_new=is_new)
+        return self._said[row, column]
+
+    def _reason(self, row: int, column: int, *, is_new: bool) -> str:
+        weighed, old, new = self.weighed, self._olds[row], self._new[column]
         parts = [f"{new.path} is new" if is_new else f"{new.path} came before it went"]
         parts += ["the description says so"] if weighed.said[row, column] else []
         parts += [self._name(row, column)]
@@ -257,12 +315,34 @@ class _Words:
         old, new = self._olds[row].path, self._new[column].path
         if letters(old) == letters(new):
             return "same name in another spelling"
-        move = self._weighed.moves.get((row, column))
+        move = self.weighed.moves.get((row, column))
         if move is not None:
             (before, after), together = move
             where = f"under {join(after)}" if after else "at the top"
             was = f" instead of {join(before)}" if before and after else ""
             others = f", like {together - 1} other{'s' if together > 2 else ''}" if together > 1 else ""
             return f"same name {where}{was}{others}"
-        score = float(self._weighed.names[row, column])
+        score = float(self.weighed.names[row, column])
         return name_reason(score, self._names[0][row], self._names[1][column]) or "names not alike"
+
+
+class _Weighed:
+    """What was weighed last, by what the versions say; so many pairs of attributes of it."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, _Words] = {}
+        self._pairs = 0
+
+    def get(self, key: Hashable) -> _Words | None:
+        return self._found.get(key)
+
+    def keep(self, key: Hashable, words: _Words) -> _Words:
+        if self._pairs > _MOST_PAIRS_KEPT:
+            self._found.clear()
+            self._pairs = 0
+        self._found[key] = words
+        self._pairs += words.weighed.scores.size
+        return words
+
+
+_WEIGHED = _Weighed()

@@ -9,9 +9,9 @@ separators are parted by the other side's words, and compared letter by letter t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,12 @@ _SHARE_OF_AFFIX = 0.8
 _FEWEST_FOR_AFFIX = 4
 _PARENT_WEIGHT = 0.55
 _AFFIX_WEIGHT = 0.12
+
+_MOST_KEPT_NAMES = 1_000
+"""Names of longer sides are read each time; shorter ones come again with each block of their version."""
+
+_MOST_AT_ONCE = 1 << 20
+_FEWEST_TO_PART = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,71 @@ class Word:
 
 Names = list[tuple[Word, ...]]
 Segments = tuple[tuple[str, ...], ...]
+Parts = frozenset[tuple[str, tuple[str, ...]]]
+"""Words of a side that were written as one, each with what it is made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Spelled:
+    """Names of one side, cut into words as they are written.
+
+    Args:
+        segments: without the letters that nearly every name begins with.
+        vocabulary: what may part words of the other side.
+        long: the words that may be parted.
+    """
+
+    segments: list[Segments]
+    vocabulary: frozenset[str]
+    long: frozenset[str]
+
+    @cached_property
+    def _text(self) -> str:
+        return " ".join(sorted(self.long))
+
+    def parted(self, vocabulary: frozenset[str]) -> Parts:
+        """Part the words of this side by those of the other; words that stay whole are left out."""
+        inner = [word for word in vocabulary if self._text.count(word) > (word in self.long)]
+        may_be = [text for text in self.long if any(word in text and word != text for word in inner)] if inner else []
+        found = ((text, parted(text, vocabulary)) for text in may_be)
+        return frozenset((text, parts) for text, parts in found if len(parts) > 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Names of one side, read into weighed words, in columns as they are compared.
+
+    Shape: ``words`` and ``lengths`` say which words of the vocabulary stand in each name, name after name; ``weights``
+    is float32 of (names, vocabulary), ``wholes`` float32 of names.
+    """
+
+    names: Names
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        return sorted({word.usual for name in self.names for word in name})
+
+    @cached_property
+    def words(self) -> NDArray[np.intp]:
+        at = {word: row for row, word in enumerate(self.vocabulary)}
+        return np.array([at[word.usual] for name in self.names for word in name], np.intp)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.intp]:
+        return np.array([len(name) for name in self.names], np.intp)
+
+    @cached_property
+    def weights(self) -> Scores:
+        at = {word: row for row, word in enumerate(self.vocabulary)}
+        found = np.zeros((len(self.names), len(self.vocabulary)), np.float32)
+        for row, name in enumerate(self.names):
+            for word in name:
+                found[row, at[word.usual]] += word.weight
+        return found
+
+    @cached_property
+    def wholes(self) -> Scores:
+        return np.array([sum(word.weight for word in name) for name in self.names], np.float32)
 
 
 def alike(sources: Sequence[str], targets: Sequence[str]) -> Scores:
@@ -56,8 +127,7 @@ def alike(sources: Sequence[str], targets: Sequence[str]) -> Scores:
         return np.zeros((len(sources), len(targets)), np.float32)
     from rapidfuzz import fuzz, process  # compiled; only who compares names waits for it
 
-    left, right = read_names(sources, targets)
-    by_words = _by_words(left, right)
+    by_words = _by_words(*_read_sides(sources, targets))
     wholes = [letters(path) for path in sources], [letters(path) for path in targets]
     by_letters = process.cdist(*wholes, scorer=fuzz.ratio, dtype=np.float32) / 100
     scores = np.maximum(by_words * np.float32(_USUAL_FORM), np.where(by_letters >= _LEAST_LETTERS, by_letters * 0.9, 0))
@@ -92,9 +162,32 @@ def differences(one: tuple[Word, ...], other: tuple[Word, ...]) -> tuple[tuple[s
 
 def read_names(sources: Sequence[str], targets: Sequence[str]) -> tuple[Names, Names]:
     """Read the names of both sides into weighed words; each side's words part what the other wrote as one."""
-    ours, theirs = ([segments(path) for path in side] for side in (sources, targets))
-    vocabularies = [_vocabulary(side) for side in (ours, theirs)]
-    return _weighed(ours, vocabularies[1]), _weighed(theirs, vocabularies[0])
+    ours, theirs = _read_sides(sources, targets)
+    return ours.names, theirs.names
+
+
+def _read_sides(sources: Sequence[str], targets: Sequence[str]) -> tuple[_Read, _Read]:
+    keys = tuple(sources), tuple(targets)
+    ours, theirs = (_spelled(key) if len(key) <= _MOST_KEPT_NAMES else _spelled.__wrapped__(key) for key in keys)
+    return _read(keys[0], ours, theirs.vocabulary), _read(keys[1], theirs, ours.vocabulary)
+
+
+@lru_cache(maxsize=256)
+def _spelled(paths: tuple[str, ...]) -> _Spelled:
+    written = [segments(path) for path in paths]
+    names = _without_letters(written)
+    long = frozenset(word for name in names for part in name for word in part if len(word) >= _FEWEST_TO_PART)
+    return _Spelled(names, _vocabulary(written), long)
+
+
+def _read(paths: tuple[str, ...], spelled: _Spelled, vocabulary: frozenset[str]) -> _Read:
+    parts = spelled.parted(vocabulary)
+    return _kept_reading(paths, parts) if len(paths) <= _MOST_KEPT_NAMES else _Read(_weighed(spelled.segments, parts))
+
+
+@lru_cache(maxsize=256)
+def _kept_reading(paths: tuple[str, ...], parts: Parts) -> _Read:
+    return _Read(_weighed(_spelled(paths).segments, parts))
 
 
 @lru_cache(maxsize=65_536)
@@ -113,9 +206,9 @@ def _vocabulary(side: list[Segments]) -> frozenset[str]:
     return frozenset(word for name in side for part in name for word in part if len(word) > 1)
 
 
-def _weighed(side: list[Segments], vocabulary: frozenset[str]) -> Names:
-    part = cache(partial(parted, vocabulary=vocabulary))  # words come again and again within a side
-    names = [_parted(name, part) for name in _without_letters(side)]
+def _weighed(side: list[Segments], parts: Parts) -> Names:
+    made_of = dict(parts)
+    names = [_in_words(name, made_of) for name in side]
     first, last = _affixes(names)
     counts = Counter(word for name in names for word in {word.usual for word in name})
     whole = np.log1p(len(names))
@@ -130,12 +223,12 @@ def _weighed(side: list[Segments], vocabulary: frozenset[str]) -> Names:
     return weighed
 
 
-def _parted(name: Segments, part_word: Callable[[str], tuple[str, ...]]) -> tuple[Word, ...]:
+def _in_words(name: Segments, made_of: Mapping[str, tuple[str, ...]]) -> tuple[Word, ...]:
     words: list[Word] = []
     for depth, part in enumerate(name):
         weight = 1.0 if depth == len(name) - 1 else _PARENT_WEIGHT
         for text in part:
-            for written in part_word(text):
+            for written in made_of.get(text, (text,)):
                 words += [Word(form, written, weight) for form in usual(written)]
     return tuple(words)
 
@@ -169,16 +262,14 @@ def _affixes(names: Names) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _by_words(left: Names, right: Names) -> Scores:
+def _by_words(left: _Read, right: _Read) -> Scores:
     """Share of the weight of both names that has its like in the other."""
-    ours, theirs = (sorted({word.usual for name in side for word in name}) for side in (left, right))
-    if not ours or not theirs:
-        return np.zeros((len(left), len(right)), np.float32)
-    words = _word_scores(ours, theirs)
-    one = _covered(left, ours, _best_of(right, theirs, words.T))
-    other = _covered(right, theirs, _best_of(left, ours, words)).T
-    weights = _weights(left)[:, None], _weights(right)[None, :]
-    whole = np.maximum(weights[0] + weights[1], 1e-6)
+    if not left.vocabulary or not right.vocabulary:
+        return np.zeros((len(left.names), len(right.names)), np.float32)
+    words = _word_scores(left.vocabulary, right.vocabulary)
+    one = left.weights @ _best_of(right, words.T).T
+    other = (right.weights @ _best_of(left, words).T).T
+    whole = np.maximum(left.wholes[:, None] + right.wholes[None, :], 1e-6)
     return np.asarray((one + other) / whole, np.float32)
 
 
@@ -200,28 +291,18 @@ def _word_scores(ours: list[str], theirs: list[str]) -> Scores:
     return scores
 
 
-def _best_of(side: Names, vocabulary: list[str], words: Scores) -> Scores:
+def _best_of(side: _Read, words: Scores) -> Scores:
     """For each word of the other side, how much alike the best word of each name is.
 
     Shape: ``words`` float32 of (vocabulary, other words); returns (names, other words).
     """
-    at = {word: row for row, word in enumerate(vocabulary)}
-    best = np.zeros((len(side), words.shape[1]), np.float32)
-    for row, name in enumerate(side):
-        if name:
-            best[row] = words[[at[word.usual] for word in name]].max(axis=0)
+    best = np.zeros((len(side.names), words.shape[1]), np.float32)
+    filled = np.flatnonzero(side.lengths)
+    ends = np.cumsum(side.lengths)
+    step = max(1, _MOST_AT_ONCE // max(1, words.shape[1] * int(side.lengths.max(initial=1))))
+    for low in range(0, len(filled), step):
+        rows = filled[low : low + step]
+        first = int(ends[rows[0]] - side.lengths[rows[0]])
+        found = words[side.words[first : ends[rows[-1]]]]
+        best[rows] = np.maximum.reduceat(found, ends[rows] - side.lengths[rows] - first, axis=0)
     return best
-
-
-def _covered(side: Names, vocabulary: list[str], best: Scores) -> Scores:
-    """Weight of each name's words times how alike the best word of each name of the other side is."""
-    at = {word: row for row, word in enumerate(vocabulary)}
-    weights = np.zeros((len(side), len(vocabulary)), np.float32)
-    for row, name in enumerate(side):
-        for word in name:
-            weights[row, at[word.usual]] += word.weight
-    return weights @ best.T
-
-
-def _weights(side: Names) -> Scores:
-    return np.array([sum(word.weight for word in name) for name in side], np.float32)

@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +44,9 @@ Prefixes = tuple[tuple[str, ...], tuple[str, ...]]
 """What stood before a name, and what stands before it now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Around:
-    """A list of attributes that some were picked from, in order.
+    """A list of attributes that some were picked from, in order; what is read off it is read once.
 
     Args:
         attributes: all of the version.
@@ -55,6 +55,29 @@ class Around:
 
     attributes: tuple[Attribute, ...]
     kept: frozenset[int]
+
+    @cached_property
+    def parents(self) -> Counter[str]:
+        """Under how many parents each last name stands."""
+        return Counter(letters(parted(a.path)[-1]) for a in self.attributes)
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """What stands between those that stayed."""
+        return _gaps(self)
+
+
+@dataclass(slots=True)
+class Gaps:
+    """Attributes between two that stayed.
+
+    Args:
+        at: by attribute id: the lineages before and behind the gap, and the place in it.
+        types: by those two lineages, the types in the gap.
+    """
+
+    at: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    types: dict[tuple[int, int], list[tuple[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +115,7 @@ def weigh_renames(
     """
     same, widened = _types(lost, new)
     moves = _moves(lost, new, same | widened)
-    names = _names(lost, new, moves, _ambiguity((before, after)))
+    names = _names(lost, new, moves, (before, after))
     places, rewritten = _places(lost, new, before, after)
     docs, alike_values = _docs(lost, new), _alike_values(lost, new, values)
     said = _said(lost, new)
@@ -161,19 +184,11 @@ def _moves(
     return {pair: (between, together[between]) for pair, between in found.items()}
 
 
-def _ambiguity(sides: Iterable[Around]) -> Counter[str]:
-    """Count for each last name under how many parents it stands in the fuller of the two versions."""
-    counts: Counter[str] = Counter()
-    for side in sides:
-        counts |= Counter(letters(parted(a.path)[-1]) for a in side.attributes)
-    return counts
-
-
 def _names(
     lost: Sequence[Attribute],
     new: Sequence[Attribute],
     moves: Mapping[tuple[int, int], tuple[Prefixes, int]],
-    ambiguity: Mapping[str, int],
+    sides: tuple[Around, Around],
 ) -> Scores:
     """Compare names: below the same parent the last ones, else also the whole paths, and what moved together."""
     ends = [[paths.escape(parted(a.path)[-1]) for a in side] for side in (lost, new)]
@@ -186,7 +201,8 @@ def _names(
     scores = np.where(below_one, last, np.where(flat, whole, apart)).astype(np.float32)
     alike_parents = _alike_parents({between for between, _ in moves.values()})
     for (row, column), (between, together) in moves.items():
-        rare = 1 / max(ambiguity.get(letters(parted(lost[row].path)[-1]), 1), 1)
+        name = letters(parted(lost[row].path)[-1])
+        rare = 1 / max(1, *(side.parents[name] for side in sides))
         alone = _MOVED_ALONE * (0.4 + 0.6 * rare) + (0.2 if not all(between) and rare == 1 else 0.0)
         alone += (1 - alone) * 0.5 * alike_parents[between]
         scores[row, column] = alone + (_MOVED_TOGETHER - alone) * (together - 1) / together
@@ -218,7 +234,7 @@ def _places(
     Shape: both of (lost, new): float32, 1 for the same gap and the same place in it; and whether as many attributes of
     nearly the same types in the same order stood in that gap before as do now, so that it looks written anew.
     """
-    ours, theirs = _gaps(before), _gaps(after)
+    ours, theirs = before.gaps, after.gaps
     one, other = ([gaps.at[a.id] for a in side] for gaps, side in ((ours, lost), (theirs, new)))
     left, right, place = ((np.array([at[end] for at in one]), np.array([at[end] for at in other])) for end in range(3))
     same_left, same_right = left[0][:, None] == left[1][None, :], right[0][:, None] == right[1][None, :]
@@ -230,21 +246,8 @@ def _places(
     return np.asarray(np.where(both, near, beside), np.float32), rewritten
 
 
-@dataclass(slots=True)
-class _Gaps:
-    """Attributes between two that stayed.
-
-    Args:
-        at: by attribute id: the lineages before and behind the gap, and the place in it.
-        types: by those two lineages, the types in the gap.
-    """
-
-    at: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    types: dict[tuple[int, int], list[tuple[str, str]]] = field(default_factory=dict)
-
-
-def _gaps(around: Around) -> _Gaps:
-    found = _Gaps()
+def _gaps(around: Around) -> Gaps:
+    found = Gaps()
     left = 0
     open_: list[Attribute] = []
     for attribute in (*around.attributes, None):
@@ -312,12 +315,16 @@ def _said(lost: Sequence[Attribute], new: Sequence[Attribute]) -> NDArray[np.boo
 
 
 def _note(tellers: Sequence[Attribute], named: Sequence[Attribute], note: Callable[[int, int], None]) -> None:
-    by_path = {a.path: at for at, a in enumerate(named)}
-    for at, attribute in enumerate(tellers):
-        text = attribute.doc.casefold()
-        if not any(cue in text for cue in _CUES):
-            continue
+    telling = [(at, attribute) for at, attribute in enumerate(tellers) if attribute.doc and _has_cue(attribute.doc)]
+    by_path = {a.path: at for at, a in enumerate(named)} if telling else {}
+    for at, attribute in telling:
         for word in {*_WORDS.findall(attribute.doc)}:
             other = by_path.get(word)
             if other is not None and ("." in word or len(word) >= 3):
                 note(at, other)
+
+
+@lru_cache(maxsize=65_536)
+def _has_cue(doc: str) -> bool:
+    text = doc.casefold()
+    return any(cue in text for cue in _CUES)

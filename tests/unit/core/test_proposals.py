@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core import proposals as proposing
 from metl_gui.core.blocks import Block
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
@@ -17,7 +18,9 @@ from metl_gui.core.edits.review import RenameLost
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.core.proposals import best_proposals, proposals
+from metl_gui.core.suggest import names
 from metl_gui.core.suggest.refusal import RefusedRename, RefusedRenames
+from metl_gui.core.suggest.words import parted
 from tests.helpers.world import World
 
 PATHS = ("id", "a_id", "created_at", "createdAt", "billing.city", "address.city", "city", "zip", "x.id", "amount")
@@ -273,3 +276,50 @@ def test_what_was_proposed_is_forgotten_with_its_document() -> None:
     world.document, world.log = Document(), []
     gc.collect()
     assert document() is None
+
+
+PARTS = ("amount", "currencycode", "code", "currency", "street", "no")
+LISTS = st.lists(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("_".join), min_size=3, unique=True)
+
+
+@given(LISTS, LISTS, st.lists(st.sampled_from(range(6)), min_size=1, max_size=4), st.booleans())
+def test_blocks_of_alike_schemas_get_the_proposals_that_each_gets_alone(
+    before: list[str], after: list[str], starts: list[int], has_docs: bool
+) -> None:
+    world = World()
+    for at in range(len(starts)):
+        world.entity(f"e{at}", "1", "t0", "t1", "t2")
+    names_of = [f"s{at}" for at in range(2)]
+    for name in names_of:
+        world.do(_added(name, "1", before, has_docs))
+        for at, start in enumerate(starts):
+            chosen = {f"t{row}": before[(start + row) % len(before)] for row in range(3)}
+            world.map(f"{name}@1:e{at}@1", **chosen)
+        world.do(_added(name, "2", [*after, "at"], has_docs))
+    keys = [world.key(f"{name}@2:e{at}@1") for name in names_of for at in range(len(starts))]
+    blocks = [block for key in keys if (block := world.document.matrix.block(*key)) is not None]
+    together = [proposals(world.document, block) for block in blocks]
+    alone = []
+    for block in blocks:
+        for name in ("_STEPS", "_KEPT", "_WEIGHED"):
+            setattr(proposing, name, type(getattr(proposing, name))())
+        for kept in (names._spelled, names._kept_reading):
+            kept.cache_clear()
+        alone.append(proposals(world.document, block))
+    assert together == alone
+
+
+def _added(name: str, label: str, paths: list[str], has_docs: bool) -> AddVersion:
+    made = (AttributeDeclaration(p, "string", doc=f"What the field {p} says" if has_docs else "") for p in paths)
+    return AddVersion(Side.EXTRACTION, VersionDeclaration(name, tuple(made), label))
+
+
+@given(LISTS, LISTS)
+def test_each_side_is_parted_by_all_words_of_the_other(one: list[str], other: list[str]) -> None:
+    ours, theirs = one[:3], other[:3]  # of so few nothing counts as a beginning of all
+    for side, against, found in zip((ours, theirs), (theirs, ours), names.read_names(ours, theirs), strict=True):
+        vocabulary = frozenset(word for path in against for word in path.split("_"))
+        wanted = [[w for part in path.split("_") for w in parted(part, vocabulary)] for path in side]
+        assert [list(dict.fromkeys(word.written for word in name)) for name in found] == [
+            list(dict.fromkeys(words)) for words in wanted
+        ]

@@ -114,7 +114,8 @@ class ErrorStore:
         store = cls(root, place, wanted)
         if not any(root.glob(f"{_REASON}*")):
             raise RunError("This is no error store.", f"{root} holds no folder {_REASON}...", _NEEDED)
-        known = {part.reason for part in store.parts(Path())} | {part.reason for part in store.parts(Path(MARKS, "*"))}
+        folders = [Path(), *(Path(MARKS, each.name) for each in (root / MARKS).glob("*"))]
+        known = {part.reason for folder in folders for part in store.parts(folder)}
         unknown = sorted(wanted - known)
         if unknown:
             there = ", ".join(sorted(known)) or "none"
@@ -124,13 +125,13 @@ class ErrorStore:
         return store
 
     def parts(self, folder: Path) -> Iterator[WaitingPart]:
-        """Yield all parts of a folder of the store, or of those that a pattern names, whole; sorted by name.
+        """Yield all parts of a folder of the store, whole; sorted by name.
 
         Raises:
             RunError: a part cannot be read.
         """
         try:
-            for path in sorted(self.root.glob(str(folder / f"{_REASON}*" / "part-*.jsonl"))):
+            for path in sorted((self.root / folder).glob(f"{_REASON}*/part-*.jsonl")):
                 yield WaitingPart(path.relative_to(self.root).as_posix(), 0, path.stat().st_size)
         except OSError as error:
             raise RunError("The error store cannot be read.", f"{self.root}: {error.strerror}.", _NEEDED) from error
@@ -145,6 +146,7 @@ class ErrorStore:
         for path in sorted((self.root / MARKS).glob("*.json")):
             try:
                 mark = msgspec.json.decode(path.read_bytes(), type=Mark)
+                _require_within(mark.again)
             except (OSError, msgspec.MsgspecError) as error:
                 raise RunError(
                     "A mark of the error store cannot be read.",
@@ -322,6 +324,17 @@ def held(store: ErrorStore, is_marked: bool) -> Iterator[None]:
                 "Wait until it has ended; then what it could not map waits here.",
             ) from error
         yield
+
+
+def _require_within(again: str) -> None:
+    """Refuse a mark that leads out of its store: stores are handed around, and what it names is read and sent.
+
+    Raises:
+        msgspec.ValidationError: it does.
+    """
+    place = Path(again)
+    if place.is_absolute() or ".." in place.parts:
+        raise msgspec.ValidationError(f"it leads out of the store, to {again!r}")
 
 
 def _unmarkable(root: Path, error: OSError) -> RunError:

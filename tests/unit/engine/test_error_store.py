@@ -205,3 +205,29 @@ def test_a_mark_that_cannot_be_read_stops_a_replay_and_is_named(tmp_path: Path) 
     (errors / MARKS / "r1.json").write_text("{")
     with pytest.raises(RunError, match=r"r1\.json"):
         ErrorStore.at(errors).waiting("test")
+
+
+def test_what_was_set_aside_again_waits_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    store = write(tmp_path / "errors", "unknown_schema", [line("first")])
+    odd = write(store / "again [1]*", "unknown_version", [line("again")])
+    replay(store, "r1", tmp_path)
+    mark_of(store, "r1", odd.name)
+    assert [part.name for part in ErrorStore.at(store).waiting("test")] == [
+        "again [1]*/reason=unknown_version/part-000000-0.jsonl"
+    ]
+
+
+@pytest.mark.parametrize("again", ["/etc", "../elsewhere", "_replayed/../../elsewhere"])
+def test_a_mark_that_leads_out_of_its_store_is_refused_and_nothing_there_is_read(tmp_path: Path, again: str) -> None:
+    store = write(tmp_path / "errors", "unknown_schema", [line("first")])
+    write(tmp_path / "elsewhere", "unknown_version", [line("not yours")])
+    replay(store, "r1", tmp_path)
+    mark_of(store, "r1", again)
+    with pytest.raises(RunError, match="leads out of the store"):
+        ErrorStore.at(store).waiting("test")
+
+
+def mark_of(store: Path, run_id: str, again: str) -> None:
+    """Say in the mark of a replay that it put what was set aside again elsewhere."""
+    path = store / MARKS / f"{run_id}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "again": again}))

@@ -11,7 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from metl_gui.core.blocks import Block, BlockKey, Loss, Status, Verdict
+from metl_gui.core.document import Document
 from metl_gui.core.draft import BlockChange
+from metl_gui.core.review import ReviewItem
+from metl_gui.core.review_query import ReviewFacts, ReviewQuery, facts_of
 
 
 class Settlement(StrEnum):
@@ -94,7 +97,7 @@ class SettledBlocks:
 
     def newest_first(self) -> tuple[Settled, ...]:
         """List what was settled."""
-        return tuple(reversed(self.by_key.values()))
+        return tuple(self.by_key.values())[::-1]
 
 
 def _follow(
@@ -139,3 +142,17 @@ def _answered(opened: Block | None, after: Block) -> tuple[Loss, ...]:
     """Return the answered ones of the losses that were open."""
     asked = {loss.lineages for loss in opened.open_losses} if opened is not None else set()
     return tuple(loss for loss in after.losses if loss.answer and loss.lineages in asked)
+
+
+def settled_facts(document: Document, settled: Settled) -> ReviewFacts:
+    """Name what a settled block is asked by when the review list is filtered; nobody is to decide on it any more."""
+    return facts_of(document, ReviewItem(settled.block, (), settled.answered, (), (), ()))
+
+
+def passing(document: Document, found: Iterable[Settled], query: ReviewQuery, now_ms: int) -> tuple[Settled, ...]:
+    """Return those that are in a document and pass a filter of the review list, in their order."""
+    trees = document.extraction, document.cdm
+    here = (each for each in found if all(tree.has_version(id_) for tree, id_ in zip(trees, each.key, strict=True)))
+    if not query.terms:
+        return tuple(here)
+    return tuple(each for each in here if query.passes(settled_facts(document, each), now_ms))

@@ -41,5 +41,19 @@ def on(when_ms: int) -> str:
     return f"{then.day} {then:%b %Y %H:%M}"
 
 
+def clock(when_ms: int, now: int | None = None) -> str:
+    """Return the time of a moment of today, with yesterday or the date before it where it is another day's.
+
+    Args:
+        when_ms: the moment, in milliseconds since 1970.
+        now: the moment from which it is seen.
+    """
+    then = datetime.fromtimestamp(when_ms / 1000).astimezone()
+    here = datetime.fromtimestamp((now_ms() if now is None else now) / 1000).astimezone()
+    if then.date() == here.date():
+        return f"{then:%H:%M}"
+    return f"yesterday {then:%H:%M}" if then.date() == here.date() - timedelta(days=1) else on(when_ms)
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'} ago"

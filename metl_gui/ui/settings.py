@@ -118,6 +118,15 @@ class ViewSettings:
         self._store.setValue("time_slider", "shown" if is_shown else "")
 
     @property
+    def folds_settled(self) -> bool:
+        """Whether what was settled lately is folded to its heading below the review list."""
+        return str(self._store.value("settled", "")) == "folded"
+
+    @folds_settled.setter
+    def folds_settled(self, is_folded: bool) -> None:
+        self._store.setValue("settled", "folded" if is_folded else "")
+
+    @property
     def who(self) -> str:
         """The name that a person gave themselves, empty for that of the login."""
         found = self._store.value("who", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, time
 
 from metl_gui.core.settled import PastEdit, SettledBlocks
@@ -38,7 +39,8 @@ def settled_since(
     newest = workbench.document.state
     start = known if known is not None and known.since_ms == since_ms and known.state <= newest else None
     found = start if start is not None else SettledBlocks(since_ms)
-    return found.after(_edits(workbench, found.state, since_ms, watch))
+    after = found.after(_edits(workbench, found.state, since_ms, watch))
+    return replace(after, state=max(after.state, newest))
 
 
 def _edits(workbench: Workbench, above: int, since_ms: int, watch: Watch) -> list[PastEdit]:

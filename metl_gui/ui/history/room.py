@@ -151,8 +151,13 @@ class HistoryRoom(QObject):
 
     def ask_and_undo(self) -> None:
         """Take back the edit that made the state that is meant, after one question that names it."""
-        meant, workbench = self.meant, self._window.project.workbench
-        past = find_state(workbench, meant) if workbench is not None and meant is not None else None
+        if self.meant is not None:
+            self.ask_to_undo(self.meant)
+
+    def ask_to_undo(self, state: int) -> None:
+        """Take back the edit that made a state, after one question that names it."""
+        workbench = self._window.project.workbench
+        past = find_state(workbench, state) if workbench is not None else None
         if past is None or workbench is None:
             return
         count = together(workbench, past)
@@ -163,6 +168,13 @@ class HistoryRoom(QObject):
         )
         answers = [("undo", "Undo it"), ("cancel", "Cancel")]
         if asking.ask(f"Undo “{past.title}”?", text, answers, self._window) == "undo":
+            self.undo(past)
+
+    def undo_of(self, state: int) -> None:
+        """Take back the edit that made a state at once."""
+        workbench = self._window.project.workbench
+        past = find_state(workbench, state) if workbench is not None else None
+        if past is not None:
             self.undo(past)
 
     def undo(self, past: PastState) -> None:

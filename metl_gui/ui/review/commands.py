@@ -22,6 +22,7 @@ from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.review.answers_dialog import AnswersDialog
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.review.settling import SettlingRoom
 from metl_gui.ui.review.task_sheet import TaskSheet
 from metl_gui.ui.showing import show_about
 from metl_gui.ui.two_lines import TwoLines
@@ -49,6 +50,7 @@ class ReviewCommands:
         self._project = window.project
         self._looking = NewestJob(window.jobs, window)
         self._page.tell = window.notify
+        self.settling = SettlingRoom(window)
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)
         self._page.list.tasks.add_wanted.connect(self.add_version)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
@@ -20,20 +20,30 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.filter_bar import FilterBar
 from metl_gui.ui.review.headed import HeadedDelegate
 from metl_gui.ui.review.model import ReviewModel, entries_of
+from metl_gui.ui.review.settled_strip import SettledStrip
 from metl_gui.ui.review.tasks import TaskStrip
 from metl_gui.ui.surface import Surface
 from metl_gui.workbench.review_progress import ReviewProgress
 
+_PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+_ITEMS_SHARE, _SETTLED_SHARE = 60, 40
+_MOST_MEASURED = 40
+_NO_END = 16_777_215
+
 
 class _List(QListView):
-    """A list whose letters are commands of the page, not a search."""
+    """A list whose letters are commands of the page, not a search.
 
-    pressed_key = Signal(object)
+    Signals:
+        entered: Enter was pressed, on either place of the keyboard.
+    """
+
+    entered = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tell Enter; the rest is the list's own."""
-        if event.text() and event.text() == "\r" and not event.modifiers():
-            self.pressed_key.emit(event.text().lower())
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() in _PLAIN:
+            self.entered.emit()
         else:
             super().keyPressEvent(event)
 
@@ -60,6 +70,7 @@ class ReviewList(Surface):
         self._records: Mapping[int, int] = {}
         self._facts: dict[BlockKey, ReviewFacts] = {}
         self._is_refreshing = False
+        self._is_left = False
         self.model = ReviewModel(self)
         self.progress_words = Elided(kind="small")
         self.progress = QProgressBar()
@@ -82,7 +93,11 @@ class ReviewList(Surface):
         self.none.hide()
         self.bulk = KeyButton("", kind="link")
         self.bulk.setAccessibleDescription("Confirm, assign or put off all items that are shown")
+        self.settled = SettledStrip()
+        self._rest = QWidget()
         self._lay_out()
+        self._rest.hide()
+        self.settled.installEventFilter(self)
         self.filter.changed.connect(self._filter_changed)
         self.view.selectionModel().currentChanged.connect(self._current_changed)
 
@@ -107,8 +122,7 @@ class ReviewList(Surface):
         self._document, self._items = document, items
         self._assigned, self._records = assigned, records or {}
         self._filter()
-        if current is None or not self.go_to(current.key):
-            self._go_near(at)
+        self._go_on(current, at)
         self._is_refreshing = False
         self.chosen.emit(self.current)
 
@@ -151,6 +165,27 @@ class ReviewList(Surface):
         steps = ((start + step) % count for step in range(1, count + 1))
         self.go_to_row(next((row for row in steps if self.model.at(row) is not None), -1))
 
+    @property
+    def is_left(self) -> bool:
+        """Whether no item is looked at, because something else is."""
+        return self._is_left
+
+    def leave(self) -> None:
+        """Look at no item until one is chosen."""
+        self._is_left = True
+        self.view.selectionModel().clear()
+
+    def come_back(self, key: BlockKey) -> None:
+        """Look at an item again: that of a block, else the first."""
+        self._is_left = False
+        if not self.go_to(key):
+            self._go_near(0)
+
+    def _go_on(self, current: ReviewItem | None, row: int) -> None:
+        """Stay at an item while it waits, else go to the one in a place; nowhere while something else is looked at."""
+        if not self._is_left and (current is None or not self.go_to(current.key)):
+            self._go_near(row)
+
     def _go_near(self, row: int) -> None:
         """Make the item in a place current, or the one before it."""
         last = self.model.rowCount() - 1
@@ -173,6 +208,7 @@ class ReviewList(Surface):
         self.model.show_entries(self._document, entries)
         self.none.setVisible(not passed and bool(self._items))
         self._say_bulk(len(passed))
+        self._fit()
         self.counted.emit(len(passed))
 
     def _fact(self, item: ReviewItem) -> ReviewFacts:
@@ -188,19 +224,31 @@ class ReviewList(Surface):
         current = self.current
         self._is_refreshing = True
         self._filter()
-        if current is None or not self.go_to(current.key):
-            self._go_near(0)
+        self._go_on(current, 0)
         self._is_refreshing = False
         self.chosen.emit(self.current)
         shown = len(self.model.items)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.box, f"{number_of(shown, 'decision')} shown"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the list be no higher than its rows while what was settled stands below it."""
+        if watched is self.settled and event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        is_followed, rows = not self.settled.isHidden(), self.model.rowCount()
+        high = sum(self.view.sizeHintForRow(row) for row in range(rows)) if rows <= _MOST_MEASURED else _NO_END
+        self.view.setMaximumHeight(high + 2 * self.view.frameWidth() if is_followed else _NO_END)
+        self._rest.setVisible(is_followed)
 
     def _say_bulk(self, shown: int) -> None:
         self.bulk.setText(f"All {shown:,} that are shown…" if shown != 1 else "The one that is shown…")
         self.bulk.setVisible(shown > 0)
         self.bulk.updateGeometry()
 
-    def _current_changed(self, _current: QModelIndex, _before: QModelIndex) -> None:
+    def _current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
+        self._is_left = self._is_left and not current.isValid()
         if not self._is_refreshing:
             self.chosen.emit(self.current)
 
@@ -221,5 +269,7 @@ class ReviewList(Surface):
         layout.addWidget(self.filter)
         layout.addWidget(self.tasks)
         layout.addWidget(self.none)
-        layout.addWidget(self.view, 1)
+        layout.addWidget(self.view, _ITEMS_SHARE)
         layout.addLayout(foot)
+        layout.addWidget(self.settled, _SETTLED_SHARE)
+        layout.addWidget(self._rest, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -36,12 +36,20 @@ from metl_gui.workbench.proposing import allow_rename, refuse_rename
 from metl_gui.workbench.review_progress import records_by_id, records_by_version, review_progress
 from metl_gui.workbench.version_tasks import version_tasks
 
+_SETTLED = 2
+
 Told = Callable[[str, str, Callable[[], object] | None], object]
 """Says something that does not take the focus: words, words of a button, what the button does."""
 
 
 class ReviewPage(QMainWindow):
-    """One of the three pages."""
+    """One of the three pages.
+
+    Signals:
+        seen: the page has come to the front.
+    """
+
+    seen = Signal()
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +73,7 @@ class ReviewPage(QMainWindow):
         self.setCentralWidget(self._stack)
         self.list.chosen.connect(self._show_item)
         self.list.counted.connect(self._count)
-        self.list.view.pressed_key.connect(self._pressed_key)
+        self.list.view.entered.connect(self._answer_first)
         self.list.filter.people = lambda: self._assigned.names
         self.list.filter.names = self._names
         self.detail.answered.connect(self._answered)
@@ -100,9 +108,10 @@ class ReviewPage(QMainWindow):
         self.detail.show_keys(keys)
 
     def take_keys(self, actions: Iterable[QAction]) -> None:
-        """Let keys of one letter hold at the cards as they do in the list."""
+        """Let keys of one letter hold at the cards, and at what was settled, as they do in the list."""
         for action in actions:
             self.detail.addAction(action)
+            self.list.settled.view.addAction(action)
 
     def go_to_card(self, key: BlockKey, loss: Loss) -> bool:
         """Bring the card of a lost element to the front, that of the item which decides on it; whether there is one.
@@ -161,7 +170,7 @@ class ReviewPage(QMainWindow):
     def answer(self, kind: AnswerKind) -> None:
         """Give an answer on the card in hand, as far as it offers that."""
         card = self.detail.card_in_hand
-        if card is None or not self._project.can_edit:
+        if self.item is None or card is None or not self._project.can_edit:
             return
         button = {
             AnswerKind.RENAMED: card.rename_button,
@@ -190,6 +199,28 @@ class ReviewPage(QMainWindow):
         super().showEvent(event)
         if not event.spontaneous():
             self.refresh()
+            self.seen.emit()
+
+    def add_settled(self, detail: QWidget) -> None:
+        """Take what stands in the place of the cards while a settled block is looked at."""
+        self._stack.addWidget(detail)
+
+    def show_settled(self, key: BlockKey) -> None:
+        """Bring the detail of a settled block to the front; nothing is decided on meanwhile."""
+        self.list.leave()
+        self._stack.setCurrentIndex(_SETTLED)
+        if self.isVisible():
+            self._selection.choose(self.selected_of(key))
+
+    @property
+    def shows_settled(self) -> bool:
+        """Whether the detail of a settled block is in front."""
+        return self._stack.currentIndex() == _SETTLED
+
+    def leave_settled(self, key: BlockKey) -> None:
+        """Go back to what waits: to a block's own item where it has one."""
+        self._stack.setCurrentIndex(0)
+        self.list.come_back(key)
 
     def _decide_page(self) -> QWidget:
         page = QWidget()
@@ -254,7 +285,8 @@ class ReviewPage(QMainWindow):
     def _show_item(self, item: ReviewItem | None) -> None:
         self.item = item
         facts = self.list.current_facts
-        self._stack.setCurrentIndex(0 if facts is None else 1)
+        if facts is not None or not self.list.is_left or not self.shows_settled:
+            self._stack.setCurrentIndex(0 if facts is None else 1)
         if item is None or facts is None:
             return
         self.detail.show_item(self._project.value, facts, self.refused, self._project.can_edit)
@@ -263,12 +295,11 @@ class ReviewPage(QMainWindow):
             QWidget.setTabOrder(before, after)
         self._show_matrix(item)
         if self.isVisible() and not self._is_reading:
-            self._selection.choose(self._selected_of(item.key))
+            self._selection.choose(self.selected_of(item.key))
 
     def _show_matrix(self, item: ReviewItem) -> None:
-        show = getattr(self.detail.matrix, "show_item", None)
-        if show is not None and self.detail.shows_matrix:
-            show(self._project.value, item)
+        if self.detail.matrix is not None and self.detail.shows_matrix:
+            self.detail.matrix.show_item(self._project.value, item)
 
     def _answered(self, answer: CardAnswer) -> None:
         if self.item is None:
@@ -297,7 +328,7 @@ class ReviewPage(QMainWindow):
             asking.tell(error, self)
             return
         self.refresh()
-        self._selection.choose(self._selected_of(item.key))
+        self._selection.choose(self.selected_of(item.key))
         self._project.read_refused_again()
         self.tell(
             f"{refused.candidate} is not proposed for {refused.lost} again.", "Undo", lambda: self._allow(refused)
@@ -326,7 +357,7 @@ class ReviewPage(QMainWindow):
         self.comment.clear()
         return words
 
-    def _pressed_key(self, _key: str) -> None:
+    def _answer_first(self) -> None:
         if self.cards:
             self.cards[0].answer_first()
 
@@ -336,7 +367,8 @@ class ReviewPage(QMainWindow):
         if selected.block is not None and (self.item is None or self.item.key != selected.block):
             self.list.go_to(selected.block)
 
-    def _selected_of(self, key: BlockKey) -> Selected:
+    def selected_of(self, key: BlockKey) -> Selected:
+        """Return what is selected when a block is looked at."""
         if self._selection.current.block == key:
             return self._selection.current
         document = self._project.value

@@ -55,11 +55,14 @@ def restored(draft: Draft, block: Block, wanted: Iterable[Restoring], answer: st
     Returns:
         The block with those elements set whose ends this version has and nothing else uses, and their losses answered.
     """
+    asked = tuple(wanted)
+    if not asked:
+        return block
     sources = {a.lineage: a.id for a in draft.tree(Side.EXTRACTION).version(block.version).attributes}
     targets = {a.lineage: a.id for a in draft.tree(Side.CDM).version(block.entity_version).attributes}
     taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
     elements, answered = list(block.elements), set()
-    for loss, p_lineage, q_lineage in wanted:
+    for loss, p_lineage, q_lineage in asked:
         p, q = sources.get(p_lineage), targets.get(q_lineage)
         if p is None or q is None or p in taken_p or q in taken_q:
             continue

@@ -102,23 +102,36 @@ def read_sheet(path: Path, name: str, titles: tuple[str, ...]) -> Sheet:
         SchemaError: the file is no workbook, is larger than any that is meant, or has no such sheet or column.
     """
     content = _checked(path)
-    from openpyxl import load_workbook
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
-            book = load_workbook(BytesIO(content), data_only=False, keep_links=False)
+            found, known = _read_one(content, name)
     except Exception as error:
         raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
-    found = [sheet for sheet in book.worksheets if sheet.title == name]
     if not found:
-        known = [sheet.title for sheet in book.worksheets]
         raise SchemaError(
             f"{path.name} has no sheet {name!r}.",
             f"It has {', '.join(known[:8])}." if known else "It has none.",
             near_names(name, known) or "Name the workbook that was sent out.",
         )
     return _sheet(path, found[0], titles)
+
+
+def _read_one(content: bytes, name: str) -> tuple[list[Worksheet], list[str]]:
+    """Read the sheets of one name only: hidden ones of choices may be a hundred times as long."""
+    from openpyxl.reader.excel import ExcelReader
+
+    known: list[str] = []
+
+    class OneSheet(ExcelReader):
+        def read_worksheets(self) -> None:
+            known.extend(sheet.name for sheet in self.parser.sheets)
+            self.parser.sheets = [sheet for sheet in self.parser.sheets if sheet.name == name]
+            super().read_worksheets()
+
+    reader = OneSheet(BytesIO(content), data_only=False, keep_links=False)
+    reader.read()
+    return [sheet for sheet in reader.wb.worksheets if sheet.title == name], known
 
 
 def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> Sheet:

@@ -169,3 +169,16 @@ def test_a_workbook_is_known_by_its_name_and_its_first_bytes(tmp_path: Path) -> 
     assert not is_workbook(tmp_path / "b.xlsx")
     assert not is_workbook(tmp_path / "missing.xlsx")
     assert not is_workbook(tmp_path)
+
+
+def test_sheets_that_nobody_asked_for_are_not_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_sheet("Rows", 0).append(COLUMNS)
+    book["Rows"].append(("a", "b"))
+    book.save(tmp_path / "whole.xlsx")
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole, zipfile.ZipFile(tmp_path / "torn.xlsx", "w") as torn:
+        for part in whole.namelist():
+            content = whole.read(part)
+            torn.writestr(part, content[: len(content) // 2] if part.endswith("sheet2.xml") else content)
+    (row,) = rows_of(tmp_path / "torn.xlsx")
+    assert row.cells == {"name": "a", "answer": "b"}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from metl_gui.core.blocks import Block, BlockKey
 from metl_gui.core.canonical import is_carried, is_held
+from metl_gui.core.checks import place_of
 from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
 from metl_gui.workbench.checking import check_document
@@ -45,12 +48,25 @@ def judge(workbench: Workbench, state: int, watch: Watch = UNWATCHED) -> Judgeme
         ProjectError: there is no such state.
     """
     watch.step("Checking the state")
-    return judged(workbench.at_state(state), watch)
+    return judged(workbench.at_state(state), live_beside(workbench, state), watch)
 
 
-def judged(document: Document, watch: Watch = UNWATCHED) -> Judgement:
-    """Check a document, and count what production would use of it; linear in the document."""
-    problems = check_document(document).problems
+def live_beside(workbench: Workbench, state: int) -> Document | None:
+    """Return the live document that a state is to be held against; going back to a published one needs no such look."""
+    live = workbench.beside.live_state()
+    is_known = any(found.state == state and found.is_published for found in workbench.beside.named_states())
+    return None if live is None or is_known else workbench.at_state(live)
+
+
+def judged(document: Document, live: Document | None = None, watch: Watch = UNWATCHED) -> Judgement:
+    """Check a document, and count what production would use of it; linear in the document.
+
+    Args:
+        document: the state to judge.
+        live: what production uses today; ``None`` where it is not to be held against it.
+        watch: progress and cancel.
+    """
+    problems = (*(_left_out(document, live) if live is not None else ()), *check_document(document).problems)
     watch.step("Checking the state")
     blocks = elements = held = unconfirmed = 0
     for block in document.matrix.blocks():  # one at a time: there may be ten million
@@ -61,3 +77,29 @@ def judged(document: Document, watch: Watch = UNWATCHED) -> Judgement:
         elif is_carried(block, include_unconfirmed=True):
             unconfirmed += 1
     return Judgement(document.state, problems, blocks, elements, held, unconfirmed)
+
+
+def _left_out(document: Document, live: Document) -> Iterator[Problem]:
+    """Name the unconfirmed blocks whose messages production maps or holds today and would pass over then."""
+    for block in document.matrix.blocks():
+        if is_carried(block) or not is_carried(block, include_unconfirmed=True):
+            continue
+        today = _live_origin(document, live, block)
+        if today is not None and is_carried(today):
+            what = "its messages are mapped today" if today.key == block.key else "the version before is mapped today"
+            message = f"Nobody has confirmed it, so production would leave it out; {what}."
+            hint = "Have it confirmed first (metl review --confirm-all unconfirmed), or clear it."
+            yield Problem(Severity.ERROR, "publish.live-unconfirmed", place_of(document, block), message, hint)
+
+
+def _live_origin(document: Document, live: Document, block: Block) -> Block | None:
+    """Find what production has of a block, or of the one that it came from."""
+    at: Block | None = block
+    seen: set[BlockKey] = set()
+    while at is not None and at.key not in seen:
+        seen.add(at.key)
+        found = live.matrix.block(*at.key)
+        if found is not None:
+            return found
+        at = document.matrix.block(*at.came_from) if at.came_from is not None else None
+    return None

@@ -18,7 +18,7 @@ from metl_gui.store.states import NamedState
 from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.difference_text import difference_json
 from metl_gui.workbench.documents import Written
-from metl_gui.workbench.judging import judged
+from metl_gui.workbench.judging import judged, live_beside
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 3
@@ -86,7 +86,7 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
         ProjectError: there is no such state, or the project is open read only.
     """
     document, name = workbench.at_state(state), checked_name(name)
-    found = judged(document)
+    found = judged(document, live_beside(workbench, document.state))
     _refuse(document, [problem for problem in found.problems if problem.severity is Severity.ERROR])
     before, difference = workbench.beside.live_state(), difference_to_live(workbench, state)
     stamp = workbench.stamp()

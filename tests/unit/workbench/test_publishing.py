@@ -6,12 +6,18 @@ from dataclasses import replace
 
 import pytest
 
+from metl_gui.core.blocks import Element
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError, UserError
+from metl_gui.workbench import reviewing
+from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.confirming import confirm_unconfirmed
 from metl_gui.workbench.history import history
+from metl_gui.workbench.project_settings import set_project_settings
 from metl_gui.workbench.publishing import difference_to_live, live_state, production_document, publish, published_states
 from metl_gui.workbench.session import Workbench
 
@@ -116,3 +122,48 @@ def broken(workbench: Workbench) -> Document:
     draft = document.matrix.draft()
     draft.put(block.key, replace(block, elements=(first, first._replace(p=second.p))))
     return replace(document, matrix=draft.finish())
+
+
+def second_person(workbench: Workbench) -> None:
+    set_project_settings(workbench, ["second_person_confirms=yes"])
+
+
+def test_what_is_live_is_not_published_away_for_want_of_a_second_person(mapped: Workbench) -> None:
+    live = publish(mapped).state
+    second_person(mapped)
+    key = find_block(mapped.document, "fx.pay.orders@1:refund@1")
+    block = mapped.document.matrix.block(*key)
+    assert block is not None
+    mapped.do(SetElements(key, (), block.elements[:1]))
+    with pytest.raises(UserError, match="its messages are mapped today") as refused:
+        publish(mapped)
+    assert "fx.pay.orders@1:refund@1" in str(refused.value)
+    assert mapped.beside.live_state() == live
+    with_second = Workbench.open(mapped.path, who="ben", take_over=True)
+    with with_second:
+        confirm_unconfirmed(with_second)
+        assert publish(with_second).blocks == 2
+
+
+def test_a_version_whose_rename_waits_for_a_second_person_is_not_published(mapped: Workbench) -> None:
+    publish(mapped)
+    second_person(mapped)
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_ref", "amount", "legacy")))
+    held = publish(mapped)
+    assert held.held == 1
+    reviewing.rename(mapped, "fx.pay.orders@2:payment@1", ["customer_id=customer_ref"])
+    with pytest.raises(UserError, match="orders@2:payment@1"):
+        publish(mapped)
+    assert publish(mapped, held.state).is_new is False
+
+
+def test_what_was_never_confirmed_is_left_out_and_keeps_nothing_from_being_published(workbench: Workbench) -> None:
+    second_person(workbench)
+    document = workbench.document
+    key = find_block(document, "fx.pay@1:refund@1")
+    p = document.extraction.version(key[0]).attributes[0].id
+    q = document.cdm.version(key[1]).attributes[0].id
+    assert publish(workbench).blocks == 0
+    workbench.do(SetElements(key, (Element(q, p),)))
+    published = publish(workbench)
+    assert (published.blocks, published.unconfirmed) == (0, 1)

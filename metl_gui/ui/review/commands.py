@@ -22,6 +22,7 @@ from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.review.answers_dialog import AnswersDialog
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
+from metl_gui.ui.review.offering import OfferingRoom
 from metl_gui.ui.review.settling import SettlingRoom
 from metl_gui.ui.review.task_sheet import TaskSheet
 from metl_gui.ui.showing import show_about
@@ -50,6 +51,7 @@ class ReviewCommands:
         self._project = window.project
         self._looking = NewestJob(window.jobs, window)
         self._page.tell = window.notify
+        self.offering = OfferingRoom(window)
         self.settling = SettlingRoom(window)
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)

@@ -13,9 +13,11 @@ from metl_gui.core.blocks import Element
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.review import ReviewItem, ThereAgain
+from metl_gui.core.suggest.block import Candidate
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
 from metl_gui.ui.showing import show
@@ -23,6 +25,9 @@ from metl_gui.ui.two_lines import TwoLines
 
 _ROWS = 6
 _BLOCKS = 4
+_LEAST_PX = 60
+_BUTTON_AT = 2
+"""Where the button of a line stands, behind its words and its fact."""
 
 
 class FreshRows(QWidget):
@@ -41,6 +46,8 @@ class FreshRows(QWidget):
         self.buttons: list[KeyButton] = []
         self._item: ReviewItem | None = None
         self._document = Document()
+        self._lines: dict[int, QHBoxLayout] = {}
+        self._can_map = False
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(2, 0, 2, 0)
         self._column.setSpacing(4)
@@ -55,14 +62,15 @@ class FreshRows(QWidget):
         if self._item is not None and self._item.key != item.key:
             for chooser in self.findChildren(Chooser):
                 chooser.reject()  # what it would choose is of the item before
-        self._document, self._item, self.buttons = document, item, []
+        self._document, self._item, self.buttons, self._lines = document, item, [], {}
         version = document.extraction.version(item.key[0])
         free = self._free(item)
         fresh = [attribute for path in item.new_attributes if (attribute := version.at_path(path)) is not None]
         taken_ids = {element.p for element in item.block.elements}
         unmapped = [attribute for attribute in fresh if attribute.id not in taken_ids]
+        self._can_map = can_edit and bool(free)
         for attribute in unmapped[:_ROWS]:
-            self._column.addWidget(self._row(attribute, version.label, can_edit and bool(free)))
+            self._column.addWidget(self._row(attribute, version.label))
         if len(unmapped) > _ROWS:
             rest = ", ".join(attribute.path for attribute in unmapped[_ROWS:])
             self._column.addWidget(Elided(f"and {len(unmapped) - _ROWS:,} more are new: {rest}", "dim"))
@@ -75,6 +83,48 @@ class FreshRows(QWidget):
             label.setWordWrap(True)
             self._column.addWidget(label)
         self.setVisible(self._column.count() > 0)
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Ids of the new attributes that have a line."""
+        return tuple(self._lines)
+
+    def show_offers(self, offers: tuple[Candidate, ...]) -> None:
+        """Say in the lines of new attributes where they may go, with a button that maps them there."""
+        for offer in offers:
+            line = self._lines.pop(offer.element.p, None)
+            if line is not None:
+                self._offer(line, offer)
+
+    def _offer(self, line: QHBoxLayout, offer: Candidate) -> None:
+        item = self._item
+        source = self._document.extraction.version(item.key[0]).attribute(offer.element.p) if item is not None else None
+        target = self._document.cdm.version(item.key[1]).attribute(offer.element.q) if item is not None else None
+        if item is None or source is None or target is None:
+            return
+        where = version_words(self._document, Side.CDM, item.key[1])
+        label = QLabel(f"· proposal <b>{escape(where)} {escape(target.path)}</b> {offer.score:.2f}")
+        label.setTextFormat(Qt.TextFormat.RichText)
+        label.setProperty("kind", "dim")
+        label.setToolTip(plain_tip(f"{target.path}: {offer.reason}"))
+        label.setMinimumWidth(_LEAST_PX)  # the buttons stay in sight beside long paths
+        button = KeyButton("Map")
+        button.setAccessibleName(f"Map {source.path} to {target.path}")
+        button.setAccessibleDescription(f"{offer.score:.2f}, {offer.reason}")
+        button.setEnabled(self._can_map)
+        button.clicked.connect(partial(self._take, offer.element))
+        item_there = line.itemAt(_BUTTON_AT)
+        other = item_there.widget() if item_there is not None else None
+        line.insertWidget(_BUTTON_AT, label)
+        line.insertWidget(_BUTTON_AT + 1, button)
+        if isinstance(other, KeyButton):
+            other.setText("Elsewhere…")
+            other.updateGeometry()
+            QWidget.setTabOrder(button, other)
+            self.buttons.insert(self.buttons.index(other), button)
+
+    def _take(self, element: Element, _checked: bool = False) -> None:
+        self.map_wanted.emit(element)
 
     def choose_target(self, attribute: Attribute) -> Chooser | None:
         """Ask where a new attribute goes: to what lost its source first."""
@@ -92,11 +142,14 @@ class FreshRows(QWidget):
         show(chooser)
         return chooser
 
-    def _row(self, attribute: Attribute, label: str, can_map: bool) -> QWidget:
+    def _row(self, attribute: Attribute, label: str) -> QWidget:
         words = f"New in version {escape(label)}, not mapped: <b>{escape(attribute.path)}</b>"
-        return self._line(
-            words, attribute.type_text, f"Map {attribute.path}…", can_map, partial(self._pressed, attribute)
-        )
+        pressed = partial(self._pressed, attribute)
+        line = self._line(words, attribute.type_text, f"Map {attribute.path}…", self._can_map, pressed)
+        layout = line.layout()
+        if isinstance(layout, QHBoxLayout):
+            self._lines[attribute.id] = layout
+        return line
 
     def _line(self, words: str, fact: str, spoken: str, is_enabled: bool, pressed: Callable[[bool], object]) -> QWidget:
         """Make a line of rich text and a fact, with a button that says what it does in one word."""

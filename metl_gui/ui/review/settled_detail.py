@@ -183,7 +183,8 @@ def _answer_card(document: Document, block: Block, loss: Loss) -> QFrame:
     row.addStretch(1)
     now = _source_now(document, block, loss)
     fills = f" {now} fills it now." if now else " Nothing fills it now."
-    reason = plain_label(f"{loss.from_path} filled it. {loss.reason.rstrip('.')}.{fills}", "dim")
+    was = "" if loss.from_path in loss.reason else f"{loss.from_path} filled it. "
+    reason = plain_label(f"{was}{loss.reason.rstrip('.')}.{fills}", "dim")
     reason.setWordWrap(True)
     column = QVBoxLayout(card)
     column.setContentsMargins(14, 10, 14, 12)

@@ -96,7 +96,8 @@ def test_what_is_older_than_the_moment_is_not_told(waiting: Workbench) -> None:
 
 def test_reading_on_from_what_is_known_gives_what_reading_all_gives(waiting: Workbench) -> None:
     known = settled_since(waiting, 0)
-    steps: list[Callable[[], object]] = [partial(confirm, waiting, [PAYMENT]), waiting.undo, waiting.redo, waiting.undo, waiting.undo]
+    decide = partial(confirm, waiting, [PAYMENT])
+    steps: list[Callable[[], object]] = [decide, waiting.undo, waiting.redo, waiting.undo, waiting.undo]
     for step in steps:
         step()
         known = settled_since(waiting, 0, known)

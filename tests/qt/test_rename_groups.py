@@ -17,6 +17,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.ui.window import Window
 from metl_gui.workbench.addresses import element_names, find_block
 from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate
 
 FIELDS = ("city", "street", "zip", "country", "phone")
 BLOCK = "shop.orders@2:customer@1"
@@ -108,3 +109,16 @@ def test_the_block_editor_offers_no_refused_rename_until_it_is_allowed_again(mov
     told[-1]()
     moved.show_page(0)
     assert offered(moved) == {f"invoice.{name}" for name in FIELDS}
+
+
+def test_the_key_beside_the_button_accepts_the_group_from_the_list_and_from_a_card(moved: Window) -> None:
+    (card,) = moved.review.detail.groups.cards
+    assert card.button.key == "Shift+R"
+    before = elements(moved)
+    activate(moved)
+    for view in (moved.review.list.view, moved.review.cards[0]):
+        view.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(view, Qt.Key.Key_R, Qt.KeyboardModifier.ShiftModifier)
+        assert ("invoice.zip", "address.zip") in elements(moved)
+        moved.project.undo()
+        assert elements(moved) == before

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication, QScrollArea
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+
+from metl_gui.core.blocks import Element
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.ui.block.picture import picture_of
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.place_label import fitted
+from metl_gui.ui.review.cards import AT_ONCE
 from metl_gui.ui.window import Window
+from metl_gui.workbench.session import Workbench
+
+from .conftest import activate
 
 
 def lists_of(window: Window) -> QScrollArea:
@@ -61,3 +77,79 @@ def test_versions_and_the_arrow_stay_where_long_names_have_no_room(window: Windo
     assert len(short) < len(words)
     assert short.split()[1:3] == ["2", "→"]
     assert short.endswith(" 1")
+
+
+@pytest.fixture
+def wide(make_window: Callable[[], Window], tmp_path: Path) -> Window:
+    """Return a window on a block that lost forty elements to attributes of which none is known."""
+    workbench = Workbench.create(tmp_path / "wide.metl", who="Ada")
+    old = tuple(f"old_{number:02}" for number in range(40))
+    for side, name, label, paths in (
+        (Side.CDM, "wide", "1", old),
+        (Side.EXTRACTION, "fx.wide", "1", old),
+    ):
+        declared = tuple(AttributeDeclaration(path, "string", optional=True) for path in paths)
+        workbench.do(AddVersion(side, VersionDeclaration(name, declared, label)))
+    document = workbench.document
+    source, target = next(document.extraction.all_versions()), next(document.cdm.all_versions())
+    pairs = zip(target.attributes, source.attributes, strict=True)
+    workbench.do(SetElements((source.id, target.id), tuple(Element(q.id, p.id) for q, p in pairs)))
+    second = VersionDeclaration("fx.wide", (AttributeDeclaration("x", "boolean"),), "2")
+    workbench.do(AddVersion(Side.EXTRACTION, second))
+    made = make_window()
+    made.show_project(workbench)
+    made.show_page(1)
+    return made
+
+
+def test_a_block_that_lost_many_elements_shows_a_few_cards_and_the_others_when_they_are_asked_for(wide: Window) -> None:
+    losses = wide.review.detail.losses
+    assert len(wide.review.cards) == AT_ONCE
+    assert losses.more.isVisible()
+    assert "28" in losses.more.text()
+    activate(wide)
+    QTest.mouseClick(losses.more, Qt.MouseButton.LeftButton)
+    assert len(wide.review.cards) == 2 * AT_ONCE
+    assert QApplication.focusWidget() is wide.review.cards[AT_ONCE]
+    QTest.keyClick(wide.review.cards[AT_ONCE], Qt.Key.Key_Return)
+    assert len(wide.review.cards) == 2 * AT_ONCE  # as many as were, though one of them is answered
+    assert wide.review.item is not None
+    assert len(wide.review.item.losses) == 39
+
+
+def test_down_on_the_last_card_and_a_click_on_a_ghost_reach_cards_that_were_not_shown_yet(wide: Window) -> None:
+    item = wide.review.item
+    assert item is not None
+    activate(wide)
+    wide.review.detail.go_to_card(wide.review.cards[-1])
+    QTest.keyClick(wide.review.cards[-1], Qt.Key.Key_Down)
+    assert QApplication.focusWidget() is wide.review.cards[AT_ONCE]
+    assert wide.review.go_to_card(item.key, item.losses[-1])
+    assert QApplication.focusWidget() is wide.review.cards[-1]
+    assert wide.review.cards[-1].facts.loss == item.losses[-1]
+    assert not wide.review.detail.losses.more.isVisible()
+
+
+def test_tab_goes_from_the_last_shown_card_over_the_new_ones_to_the_foot(wide: Window) -> None:
+    activate(wide)
+    losses = wide.review.detail.losses
+    losses.show_more()
+    chain = losses.focus_chain
+    for one, other in pairwise(chain):
+        assert one.nextInFocusChain() is other or one.nextInFocusChain() in one.findChildren(QWidget)
+
+
+def test_the_lists_cross_the_lines_whose_types_differ_and_no_other(tmp_path: Path) -> None:
+    with Workbench.create(tmp_path / "types.metl", who="Ada") as workbench:
+        for side, types in (
+            (Side.CDM, ("string", "int64", "int64")),
+            (Side.EXTRACTION, ("string", "int32", "boolean")),
+        ):
+            declared = (AttributeDeclaration(path, type_) for path, type_ in zip("abc", types, strict=True))
+            workbench.do(AddVersion(side, VersionDeclaration("typed", tuple(declared), "1")))
+        document = workbench.document
+        source, target = next(document.extraction.all_versions()), next(document.cdm.all_versions())
+        pairs = zip(target.attributes, source.attributes, strict=True)
+        workbench.do(SetElements((source.id, target.id), tuple(Element(q.id, p.id) for q, p in pairs)))
+        links = picture_of(workbench.document, (source.id, target.id)).links
+    assert [(link.left, link.type_differs) for link in links] == [(0, False), (1, False), (2, True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metl_gui.core.blocks import Block, BlockKey, Loss
+from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.proposals import Refused, best_proposals
@@ -37,11 +38,13 @@ class Link:
     Args:
         left, right: positions.
         words: of a proposed line, empty for one that is.
+        type_differs: values of the one cannot be read as the other.
     """
 
     left: int
     right: int
     words: str = ""
+    type_differs: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,11 @@ def picture_of(document: Document, key: BlockKey, refused: Refused = NO_RENAMES_
     right = [_entry(a, losses.get(a.id)) for a in entity_version.attributes]
     left_at = {entry.id: at for at, entry in enumerate(left)}
     right_at = {entry.id: at for at, entry in enumerate(right)}
-    links = [Link(left_at[e.p], right_at[e.q]) for e in block.elements if e.p in left_at and e.q in right_at]
+    links = [
+        Link(left_at[p.id], right_at[q.id], type_differs=not is_readable(p, q))
+        for element in block.elements
+        if (p := version.attribute(element.p)) is not None and (q := entity_version.attribute(element.q)) is not None
+    ]
     for loss, proposal in best_proposals(document, block, refused).items():
         source = version.at_path(proposal.candidate)
         target = entity_version.of_lineage(loss.q_lineage)

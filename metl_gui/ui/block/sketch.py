@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
 
 from metl_gui.core.blocks import Element
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed
+from metl_gui.ui.marks import paint_cross
 from metl_gui.ui.pill import paint_pill, pill_width
 from metl_gui.ui.plain import plain_tip
 
 _ROW_PX = 26
 _BOX_PX = 22
 _WIDEST_PX = 300
+_MARK_PX = 14
 _PILL_ROOM_PX = 16
 """So much of a line stays to be seen beside the words on it."""
 
@@ -196,12 +208,24 @@ class BlockLines(QWidget):
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
+        if link.type_differs:
+            self._paint_difference(painter, path.pointAtPercent(0.5), colour)
         if link.words:
             middle = path.pointAtPercent(0.5)
             has_room = pill_width(link.words) <= b.x() - a.x() - _PILL_ROOM_PX
             words = link.words if has_room else link.words.rpartition(" ")[2]
             width = pill_width(words)
             paint_pill(painter, QRectF(middle.x() - width / 2, middle.y() - 10, width, 20), words, "good")
+
+    @staticmethod
+    def _paint_difference(painter: QPainter, middle: QPointF, colour: QColor) -> None:
+        """Draw the mark of an element whose types differ, as the matrix has it."""
+        side = themes.px(_MARK_PX)
+        box = QRectF(middle.x() - side / 2, middle.y() - side / 2, side, side)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(box, 3, 3)
+        paint_cross(painter, box, themes.current())
 
 
 def scrolled(panel: QWidget) -> QScrollArea:

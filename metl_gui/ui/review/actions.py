@@ -15,6 +15,7 @@ _DECIDING = all_of(can_edit, something_waits)
 _AT_CARDS = all_of(_DECIDING, on_page(1))
 CARD_KEYS = (
     "answer_renamed",
+    "answer_group",
     "answer_another",
     "answer_lost",
     "answer_not_renamed",
@@ -30,6 +31,10 @@ def _has_matrix(window: Window) -> bool:
     return on_page(1)(window) and window.facts.waiting > 0 and window.review.detail.offers_matrix
 
 
+def _has_group(window: Window) -> bool:
+    return bool(window.review.detail.groups.cards)
+
+
 ROWS = (
     ActionRow(
         "answer_renamed",
@@ -38,6 +43,15 @@ ROWS = (
         "R",
         lambda w: w.review.answer(AnswerKind.RENAMED),
         _AT_CARDS,
+        scope="review list",
+    ),
+    ActionRow(
+        "answer_group",
+        "Mapping > Answer",
+        "All of the first group were renamed",
+        "Shift+R",
+        lambda w: w.review.detail.groups.accept_first(),
+        all_of(_AT_CARDS, _has_group),
         scope="review list",
     ),
     ActionRow(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
@@ -32,6 +31,7 @@ from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import block_words, number_of, version_words
 from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
 from metl_gui.ui.review.card import LossCard, cards_of
+from metl_gui.ui.review.cards import LossCards
 from metl_gui.ui.review.fresh import FreshRows
 from metl_gui.ui.review.groups import GroupCards
 from metl_gui.ui.review.matrix_pane import MatrixPane
@@ -64,8 +64,6 @@ class ItemDetail(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.cards: list[LossCard] = []
-        self._keys: dict[str, str] = {}
         self._make_matrix: Callable[[], MatrixPane] | None = None
         self.matrix: MatrixPane | None = None
         self._title = Elided(kind="title", is_snug=True)
@@ -82,8 +80,9 @@ class ItemDetail(QWidget):
         self.sides = QStackedWidget()
         self.fresh = FreshRows()
         self.groups = GroupCards()
-        self._cards = QVBoxLayout()
-        self._cards.setSpacing(10)
+        self.losses = LossCards()
+        self.losses.answered.connect(self.answered)
+        self.losses.reached.connect(self._bring_into_sight)
         self._lay_out()
         self.after.joined.connect(self.joined)
         self.fresh.map_wanted.connect(self.joined)
@@ -96,11 +95,15 @@ class ItemDetail(QWidget):
 
     def show_keys(self, keys: dict[str, str]) -> None:
         """Show the keys that actions have now, by the actions' ids."""
-        self._keys = keys
         self.assigned.key = keys.get("assign_item", "")
         self.assigned.updateGeometry()
-        for card in self.cards:
-            card.show_keys(keys)
+        self.losses.show_keys(keys)
+        self.groups.show_key(keys.get("answer_group", ""))
+
+    @property
+    def cards(self) -> list[LossCard]:
+        """The cards that are shown."""
+        return self.losses.cards
 
     @property
     def offers_matrix(self) -> bool:
@@ -139,31 +142,23 @@ class ItemDetail(QWidget):
 
     def card_of(self, loss: Loss) -> LossCard | None:
         """Return the card of a lost element, or of the same in a later version."""
-        return next((card for card in self.cards if card.facts.loss.chain == loss.chain), None)
+        return self.losses.card_of(loss)
 
     @property
     def card_in_hand(self) -> LossCard | None:
         """The card with the keyboard, else the first."""
-        focus = QApplication.focusWidget()
-        held = (card for card in self.cards if focus is not None and (card is focus or card.isAncestorOf(focus)))
-        return next(held, self.cards[0] if self.cards else None)
+        return self.losses.in_hand
 
     def focus_chain(self) -> list[QWidget]:
         """Return what Tab goes through."""
         switch = [self.lists_button, self.matrix_button] if self._make_matrix is not None else []
-        cards = [widget for card in self.cards for widget in card.focus_chain()]
-        return [self.assigned, *switch, *self.groups.buttons, *cards, *self.fresh.buttons]
-
-    def step_card(self, step: int) -> None:
-        """Give the keyboard to the card before or behind."""
-        held = self.card_in_hand
-        if held is not None:
-            at = min(max(self.cards.index(held) + step, 0), len(self.cards) - 1)
-            self.go_to_card(self.cards[at])
+        return [self.assigned, *switch, *self.groups.buttons, *self.losses.focus_chain, *self.fresh.buttons]
 
     def go_to_card(self, card: LossCard) -> None:
         """Give the keyboard to a card, in sight."""
-        card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.losses.go_to(card)
+
+    def _bring_into_sight(self, card: LossCard) -> None:
         self._area.ensureWidgetVisible(card, 0, 12)
 
     def _show_head(self, document: Document, facts: ReviewFacts) -> None:
@@ -227,27 +222,11 @@ class ItemDetail(QWidget):
         self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost - 1) if lost else 0)
 
     def _show_cards(self, document: Document, item: ReviewItem, refused: RefusedRenames, can_decide: bool) -> None:
-        held = self.card_in_hand
-        focus = QApplication.focusWidget()
-        had_focus = held is not None and focus is not None and (held is focus or held.isAncestorOf(focus))
-        at = self.cards.index(held) if held is not None and had_focus else 0
-        for card in self.cards:
-            self._cards.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.cards = [LossCard(facts) for facts in cards_of(document, item.block, item.losses, refused)]
-        best = {card.facts.loss: card.facts.proposal for card in self.cards if card.facts.proposal is not None}
+        facts = cards_of(document, item.block, item.losses, refused)
+        best = {each.loss: each.proposal for each in facts if each.proposal is not None}
         self.groups.show_groups(grouped(best), can_decide)
-        for card in self.cards:
-            card.answered.connect(self.answered)
-            card.step_wanted.connect(self.step_card)
-            card.let_answer(can_decide)
-            card.show_keys(self._keys)
-            self._cards.addWidget(card)
-            card.show()  # else it cannot take the focus yet
-        if had_focus:
-            back = self.cards[min(at, len(self.cards) - 1)] if self.cards else self._area
-            back.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self.losses.show_facts(item.key, facts, can_decide):
+            self._area.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -283,7 +262,7 @@ class ItemDetail(QWidget):
         body.addLayout(said)
         body.addWidget(self.groups)
         body.addWidget(self.sides)
-        body.addLayout(self._cards)
+        body.addWidget(self.losses)
         body.addWidget(self.fresh)
         body.addStretch(1)
         self._area = scrolled(inner)

@@ -62,10 +62,23 @@ class GroupCards(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.cards: list[GroupCard] = []
+        self._key = ""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(10)
         self.hide()
+
+    def show_key(self, key: str) -> None:
+        """Show the key that accepts the largest group."""
+        self._key = key
+        for card in self.cards[:1]:
+            card.button.key = key
+            card.button.updateGeometry()
+
+    def accept_first(self) -> None:
+        """Accept the largest group."""
+        for card in self.cards[:1]:
+            card.button.click()
 
     def show_groups(self, groups: Sequence[RenameGroup], can_decide: bool) -> None:
         """Show the groups of another item, a few of them."""
@@ -78,6 +91,7 @@ class GroupCards(QWidget):
             card.button.setEnabled(can_decide)
             card.accepted.connect(self.accepted)
             self._layout.addWidget(card)
+        self.show_key(self._key)
         self.setVisible(bool(self.cards))
 
     @property

@@ -117,9 +117,9 @@ class HeadBar(QWidget):
         """
         self._live_words = words, short, tip
         has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
-        shown = f"▲  {words if has_room else short}"
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
-        self.live.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, themes.px(_LONGEST_LIVE_PX)))
+        fits = metrics.horizontalAdvance(words) <= themes.px(_LONGEST_LIVE_PX)
+        self.live.setText(f"▲  {words if has_room and fits else short}")  # a name cut in two says nothing: tip has it
         self.live.setAccessibleName(words)
         self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
         self.live.setVisible(bool(words))

@@ -60,7 +60,8 @@ class Live(QObject):
         """The same where there is little room."""
         if self.state is None:
             return ""
-        return f"live: {self.state.state:,}" + (f" +{self.changes_since:,}" if self.changes_since else "")
+        since = f", {self.changes_since:,} since" if self.changes_since else ""
+        return f"live: state {self.state.state:,}{since}"
 
     @property
     def tip(self) -> str:

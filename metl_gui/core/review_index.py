@@ -82,11 +82,20 @@ class ReviewIndex:
         self, document: Document, sources: set[int], targets: set[int], blocks: Iterable[BlockKey]
     ) -> set[Group]:
         touched = {group for group in self.groups if group[0] in sources or group[1] in targets}
-        for key in blocks:
-            for each in (self.document, document):
-                if each.extraction.has_version(key[0]) and each.cdm.has_version(key[1]):
-                    touched.add(group_of(each, key))
+        keys, before = list(blocks), self.document
+        touched |= _groups_of(document, keys)
+        if before.extraction is not document.extraction or before.cdm is not document.cdm:
+            touched |= _groups_of(before, keys)
         return touched
+
+
+def _groups_of(document: Document, keys: list[BlockKey]) -> set[Group]:
+    """Return the groups of the blocks whose ends are there; each version is looked up once."""
+    schemas, entities = (
+        {id_: tree.schema_of(id_) for id_ in {key[end] for key in keys} if tree.has_version(id_)}
+        for end, tree in enumerate((document.extraction, document.cdm))
+    )
+    return {(schemas[v], entities[w]) for v, w in keys if v in schemas and w in entities}
 
 
 def _schemas_of(change: Change, side: Side) -> set[int]:

@@ -106,7 +106,7 @@ class TreeBase:
 
     def row(self, version_id: int) -> int:
         """Row of a version, -1 when there is none."""
-        at = int(np.searchsorted(self.version_id, np.int32(version_id)))
+        at = int(self.version_id.searchsorted(np.int32(version_id)))  # np.searchsorted takes twice as long
         return at if at < len(self.version_id) and int(self.version_id[at]) == version_id else -1
 
     def version(self, version_id: int) -> Version | None:

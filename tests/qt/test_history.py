@@ -21,6 +21,7 @@ from metl_gui.ui.history.difference_model import DifferenceModel
 from metl_gui.ui.history.looking import Looking
 from metl_gui.ui.history.state_model import PAGE, StateModel
 from metl_gui.ui.history.time_strip import TimeStrip
+from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs import Jobs, SynchronousJobs
 from metl_gui.ui.moments import ago
 from metl_gui.ui.selection import Selected, place_of_version
@@ -679,6 +680,31 @@ def test_why_follows_the_selection_and_says_when_there_is_nothing(window: Window
     assert panel.model.rows
     window.selection.choose(Selected())
     qtbot.waitUntil(lambda: panel.note.text().startswith("Select a cell"))
+
+
+def test_why_never_tells_of_something_else_than_what_is_selected(window: Window) -> None:
+    first, second = [b for b in window.project.value.matrix.blocks() if b.elements][:2]
+    jobs = HeldJobs()
+    panel = WhyPanel(window.project, window.selection, window.history.looking, jobs)
+    select(window, first.key, first.elements[0])
+    panel.read()
+    jobs.release()
+    words = panel.heading.text(), panel.where.text()
+    select(window, second.key, second.elements[0])
+    panel.read()
+    select(window, first.key, first.elements[0])
+    panel.read()
+    jobs.release()
+    assert (panel.heading.text(), panel.where.text()) == words
+    select(window, second.key, second.elements[0])
+    panel.read()
+    window.selection.choose(Selected())
+    panel.read()
+    jobs.release()
+    assert panel.note.text().startswith("Select a cell")
+    jobs.stop()
+    panel.deleteLater()
+    jobs.deleteLater()
 
 
 @pytest.mark.parametrize(

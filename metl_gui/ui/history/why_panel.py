@@ -108,6 +108,7 @@ class WhyPanel(Surface):
     def read(self) -> None:
         """Ask now about what is selected."""
         self._timer.stop()
+        self._reading.cancel()  # what was asked before is not selected any more
         workbench = self._project.workbench
         asked = asked_of(self._project.value, self._selection.current) if workbench is not None else None
         if asked is None or workbench is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -19,6 +19,7 @@ STAYS_MS = 8_000
 _MOST = 5
 _MARGIN = 12
 _WIDEST = 720
+_MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class NoticeStrip(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._over = parent
+        self._foot: QWidget | None = None
         self.setProperty("surface", "notice")
         self.setAccessibleName("Notice")
         self.notices: list[Notice] = []
@@ -70,6 +72,11 @@ class NoticeStrip(QFrame):
         self.dismiss.clicked.connect(self.close_newest)
         parent.installEventFilter(self)
         self.hide()
+
+    def stay_above(self, foot: QWidget) -> None:
+        """Leave a row of buttons at the foot of a page free while it is seen."""
+        self._foot = foot
+        foot.installEventFilter(self)
 
     def say(self, notice: Notice) -> None:
         """Show a notice and tell screen readers; the same words twice are one notice."""
@@ -95,7 +102,7 @@ class NoticeStrip(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay at the foot of the parent."""
-        if event.type() == QEvent.Type.Resize:
+        if event.type() in _MOVES:
             self._place()
         return super().eventFilter(watched, event)
 
@@ -139,6 +146,8 @@ class NoticeStrip(QFrame):
         others = self.sizeHint().width() - self.words.sizeHint().width()
         width = min(room.width(), themes.px(_WIDEST), words + others + _MARGIN)
         height = self.heightForWidth(width)
+        if self._foot is not None and self._foot.isVisible():
+            room.setBottom(min(room.bottom(), self._foot.mapTo(self._over, QPoint(0, -_MARGIN)).y()))
         self.setGeometry(room.center().x() - width // 2, room.bottom() - height + 1, width, height)
 
     def _time_is_up(self) -> None:

@@ -195,7 +195,7 @@ class Window(QMainWindow):
             self.reception.look_at(paths)
 
     def _at_hand(self, number: int) -> QWidget:
-        return (self.map.matrix, self.review.list.view, self.run_page.setup.history)[number]
+        return (self.map.matrix, self.review.list.view, self.run_page.setup.at_hand)[number]
 
     # building
 
@@ -222,6 +222,7 @@ class Window(QMainWindow):
         self.floating = Floating(self.stack)
         FocusRing(self.map.matrix)
         self.notice = NoticeStrip(self.stack)
+        self.notice.stay_above(self.review.foot)
         self.setStatusBar(self.status)
 
     def _connect(self) -> None:

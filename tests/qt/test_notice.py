@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -54,3 +54,19 @@ def test_a_notice_lies_inside_the_page_however_long_it_is(window: Window) -> Non
     strip = window.notice
     assert window.stack.rect().contains(strip.geometry())
     assert strip.words.heightForWidth(strip.words.width()) <= strip.words.height()
+
+
+def test_a_notice_leaves_the_buttons_at_the_foot_of_the_review_free_and_comes_down_on_other_pages(
+    window: Window,
+) -> None:
+    window.show_page(0)
+    window.notify("An import was interrupted.", "Go on", lambda: None, is_good=False)
+    low = window.notice.geometry().bottom()
+    window.show_page(1)
+    QApplication.processEvents()
+    foot = window.review.foot
+    assert foot.isVisible()
+    assert window.notice.geometry().bottom() < foot.mapTo(window.stack, QPoint(0, 0)).y()
+    window.show_page(2)
+    QApplication.processEvents()
+    assert window.notice.geometry().bottom() == low

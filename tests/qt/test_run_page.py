@@ -25,7 +25,7 @@ from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.version_tasks import collect_tasks, version_tasks
 from tests.helpers.fx_files import content
-from tests.qt.conftest import end
+from tests.qt.conftest import activate, end
 
 ORDERS = "fx.payments.orders"
 
@@ -336,3 +336,14 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
 def test_notes_of_a_run_are_told(window: Window) -> None:
     window.run_page.noted.emit(("2 blocks that nobody has confirmed were left out.",))
     assert "left out" in window.notice.words.text()
+
+
+def test_without_a_run_the_keyboard_is_on_the_button_that_begins_one_and_the_list_says_what_it_is_for(
+    window: Window,
+) -> None:
+    activate(window)
+    window.show_page(2)
+    setup = window.run_page.setup
+    assert QApplication.focusWidget() is setup.run_button
+    assert setup.nothing.isVisible()
+    assert not setup.history.isVisible()

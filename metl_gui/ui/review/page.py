@@ -233,7 +233,7 @@ class ReviewPage(QMainWindow):
         return page
 
     def _foot(self) -> QFrame:
-        foot = QFrame()
+        foot = self.foot = QFrame()
         foot.setProperty("surface", "foot")
         self.comment = QLineEdit()
         self.comment.setPlaceholderText("Comment for the history (optional)")

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from metl_gui.store.runs import LoggedRun
 from metl_gui.store.states import NamedState
 from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.mode import ModeSwitch
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
@@ -64,6 +65,10 @@ class RunSetup(Surface):
         self.history = QListWidget()
         self.history.setAccessibleName("Run history")
         self.history.setItemDelegate(TwoLineDelegate(self.history))
+        self.nothing = plain_label("Runs stand here, the newest first.", "small")
+        self.nothing.setWordWrap(True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.nothing.setContentsMargins(12, 2, 12, 0)
         self._build()
         self.files.clicked.connect(self.choose_file)
         self.folder.clicked.connect(self.choose_folder)
@@ -74,6 +79,11 @@ class RunSetup(Surface):
         self.stop_button.clicked.connect(self.stop_wanted)
         self.history.itemClicked.connect(self._chosen)
         self.history.itemActivated.connect(self._chosen)
+
+    @property
+    def at_hand(self) -> QWidget:
+        """What the keyboard is on when the page comes: the history, or what begins one."""
+        return self.history if self.history.count() else self.run_button
 
     @property
     def request(self) -> RunRequest:
@@ -133,6 +143,8 @@ class RunSetup(Surface):
             item.setData(WORDS_ROLE, TwoLines(f"{kind} · state {run.state}", facts, seconds))
             item.setData(Qt.ItemDataRole.UserRole, run)
             self.history.addItem(item)
+        self.history.setVisible(bool(runs))
+        self.nothing.setVisible(not runs)
 
     def choose_file(self) -> None:
         """Ask for one file of messages."""
@@ -195,4 +207,6 @@ class RunSetup(Surface):
         layout.setContentsMargins(0, 4, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(fields)
+        layout.addWidget(self.nothing, 1)
         layout.addWidget(self.history, 1)
+        self.history.hide()

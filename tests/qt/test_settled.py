@@ -212,6 +212,12 @@ def test_enter_on_a_row_shows_the_block_on_the_map(window: Window, qtbot: QtBot)
     QTest.keyClick(strip.view, Qt.Key.Key_Return)
     assert window.stack.currentWidget() is window.map
     assert window.selection.current.block == key
+    window.show_page(1)
+    settled = detail_of(window).settled  # who comes back finds what was looked at
+    assert settled is not None
+    assert settled.key == key
+    QTest.keyClick(window.review.list.view, Qt.Key.Key_Down)
+    assert window.review.detail.isVisible()
 
 
 def test_the_detail_stays_while_other_things_change_and_goes_when_an_item_is_chosen(

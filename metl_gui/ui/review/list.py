@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
 from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.blocks import BlockKey
@@ -40,6 +40,18 @@ class _List(QListView):
 
     entered = Signal()
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_left = False  # no row is current, because something else is looked at
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Make no row current by the keyboard's coming alone while something else is looked at."""
+        if self.is_left:
+            QAbstractScrollArea.focusInEvent(self, event)
+            self.viewport().update()
+        else:
+            super().focusInEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tell Enter; the rest is the list's own."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() in _PLAIN:
@@ -70,7 +82,6 @@ class ReviewList(Surface):
         self._records: Mapping[int, int] = {}
         self._facts: dict[BlockKey, ReviewFacts] = {}
         self._is_refreshing = False
-        self._is_left = False
         self.model = ReviewModel(self)
         self.progress_words = Elided(kind="small")
         self.progress = QProgressBar()
@@ -168,22 +179,22 @@ class ReviewList(Surface):
     @property
     def is_left(self) -> bool:
         """Whether no item is looked at, because something else is."""
-        return self._is_left
+        return self.view.is_left
 
     def leave(self) -> None:
         """Look at no item until one is chosen."""
-        self._is_left = True
+        self.view.is_left = True
         self.view.selectionModel().clear()
 
     def come_back(self, key: BlockKey) -> None:
         """Look at an item again: that of a block, else the first."""
-        self._is_left = False
+        self.view.is_left = False
         if not self.go_to(key):
             self._go_near(0)
 
     def _go_on(self, current: ReviewItem | None, row: int) -> None:
         """Stay at an item while it waits, else go to the one in a place; nowhere while something else is looked at."""
-        if not self._is_left and (current is None or not self.go_to(current.key)):
+        if not self.is_left and (current is None or not self.go_to(current.key)):
             self._go_near(row)
 
     def _go_near(self, row: int) -> None:
@@ -238,8 +249,9 @@ class ReviewList(Surface):
 
     def _fit(self) -> None:
         is_followed, rows = not self.settled.isHidden(), self.model.rowCount()
-        high = sum(self.view.sizeHintForRow(row) for row in range(rows)) if rows <= _MOST_MEASURED else _NO_END
-        self.view.setMaximumHeight(high + 2 * self.view.frameWidth() if is_followed else _NO_END)
+        is_short = is_followed and rows <= _MOST_MEASURED
+        high = sum(self.view.sizeHintForRow(row) for row in range(rows)) if is_short else 0
+        self.view.setMaximumHeight(high + 2 * self.view.frameWidth() if is_short else _NO_END)
         self._rest.setVisible(is_followed)
 
     def _say_bulk(self, shown: int) -> None:
@@ -248,7 +260,7 @@ class ReviewList(Surface):
         self.bulk.updateGeometry()
 
     def _current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
-        self._is_left = self._is_left and not current.isValid()
+        self.view.is_left = self.is_left and not current.isValid()
         if not self._is_refreshing:
             self.chosen.emit(self.current)
 

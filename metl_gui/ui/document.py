@@ -116,6 +116,11 @@ class OpenProject(QObject):
         return self.workbench is not None and self.workbench.is_for_editing and self.looks_back is None
 
     @property
+    def newest(self) -> Document:
+        """The document of the newest state, whichever is shown: what is masked in it is hidden everywhere."""
+        return self.workbench.document if self.workbench is not None else self.value
+
+    @property
     def why_not(self) -> str:
         """Why edits are not taken in an open project, empty where they are."""
         if self.workbench is None or self.can_edit:

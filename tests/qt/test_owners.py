@@ -240,17 +240,34 @@ def test_changes_are_not_left_for_another_entity_unasked(
     assert entity_dialog.table.attributes[1].path == "payer_id"
 
 
-def test_messages_are_shown_without_the_values_that_are_masked(window: Window) -> None:
-    choose(window, Side.EXTRACTION, ORDERS, "4", "amount")
+def paid() -> MappedRecord:
+    """Return a message with an amount, and what was made of it."""
     sent = (
         b'{"entity":"payment","version":"2.0.0","op":"c","source":{"schema":"%b","version":"4"},'
         b'"payload":{"amount":12.50,"status":"paid"}}'
     )
-    record = MappedRecord(
+    return MappedRecord(
         "orders.jsonl@0",
         (SentMessage("payment", msgspec.Raw(sent % ORDERS.encode())),),
         raw=json.dumps({"topic": ORDERS, "key": "17", "value": '{"amount": 12.50, "state": "paid"}'}),
     )
+
+
+def test_what_is_masked_now_stays_hidden_while_a_state_from_before_is_shown(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    panel = window.run_page.messages
+    panel.records = [paid()]
+    panel.refresh()
+    assert "12.50" in panel.before.toPlainText()
+    window.owners.mask()
+    window.history.looking.look_at(window.project.value.state - 1)
+    assert "paid" in panel.before.toPlainText()
+    assert "12.50" not in panel.before.toPlainText() + panel.after.toPlainText()
+
+
+def test_messages_are_shown_without_the_values_that_are_masked(window: Window) -> None:
+    choose(window, Side.EXTRACTION, ORDERS, "4", "amount")
+    record = paid()
     plain = pair_of(record, window.project.value)
     assert "12.50" in plain.before
     assert "12.50" in plain.after

@@ -132,7 +132,7 @@ class ReviewCommands:
 
     def look_at(self, task: VersionTask) -> None:
         """Show the attributes of an unknown version and some of its records, without masked values."""
-        workbench, document = self._project.workbench, self._project.value
+        workbench, document = self._project.workbench, self._project.newest
         if workbench is None:
             return
 

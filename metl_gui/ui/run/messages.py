@@ -96,7 +96,7 @@ class MessagePanel(QFrame):
     """Shows pairs one by one.
 
     Args:
-        document: gives the document whose masks hold now.
+        document: gives the newest document, whose masks hold whatever state is shown.
     """
 
     def __init__(self, document: Callable[[], Document], parent: QWidget | None = None) -> None:

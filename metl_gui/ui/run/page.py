@@ -59,7 +59,7 @@ class RunPage(QMainWindow):
         self._runs_for: Workbench | None = None
         self.setup = RunSetup()
         self.figures, self.chart = Figures(), RateChart()
-        self.messages = MessagePanel(lambda: project.value)
+        self.messages = MessagePanel(lambda: project.newest)
         self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
         self.aside = AsidePanel()
         self.dock = Dock("runSetupDock", "Run", self.setup)
@@ -71,6 +71,7 @@ class RunPage(QMainWindow):
         self.setup.run_chosen.connect(self._show_logged)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
+        project.looked.connect(self.messages.refresh)
         spark.said.connect(self.setup.spark.setText)
         spark.told.connect(self._take)
         spark.busy.connect(self.setup.show_busy)

@@ -54,9 +54,11 @@ def copy_file(path: Path, target: Path) -> None:
         raise _taken(target)
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
     try:
-        with translated(path), closing(connect(path)) as source, closing(connect_new(draft)) as copy:
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE").fetchone()
+        with translated(path), closing(connect(path)) as source:
+            source.execute("PRAGMA schema_version").fetchone()  # what is no project is told before the copy is
+            with translated(target), closing(connect_new(draft)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE").fetchone()
         _give_name(draft, target)
     finally:
         draft.unlink(missing_ok=True)

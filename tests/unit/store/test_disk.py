@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import ProjectError
+from metl_gui.store.making import copy_file
 from metl_gui.store.network import is_on_network
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
@@ -86,6 +87,16 @@ def test_no_project_is_made_on_a_full_disk(small_disk: Path) -> None:
     fill(small_disk)
     with pytest.raises(ProjectError, match="The disk is full"):
         ProjectFile.create(small_disk / "fx.metl")
+    assert [found.name for found in small_disk.iterdir()] == ["filler"]
+
+
+def test_a_copy_that_does_not_fit_is_told_by_its_own_name_and_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
+    with ProjectFile.create(tmp_path / "fx.metl"):
+        pass
+    fill(small_disk)
+    with pytest.raises(ProjectError, match=r"The disk is full: copy\.metl could not be written") as caught:
+        copy_file(tmp_path / "fx.metl", small_disk / "copy.metl")
+    assert str(small_disk) in caught.value.text
     assert [found.name for found in small_disk.iterdir()] == ["filler"]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from metl_gui.cli.output import Output
+from metl_gui.cli.plain_text import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -21,6 +22,14 @@ FOUND = 3
 
 
 _LARGEST = 2**63 - 1
+
+
+class Parser(argparse.ArgumentParser):
+    """Reads the arguments; what it says of wrong ones is safe for a terminal, whatever they hold."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit code 2, the usage and a message."""
+        super().error(printable(message))
 
 
 class Commands:

@@ -23,7 +23,7 @@ from metl_gui.cli import (
     states,
     suggestions,
 )
-from metl_gui.cli.commands import Commands, common_options
+from metl_gui.cli.commands import Commands, Parser, common_options
 from metl_gui.cli.outcomes import CANCELLED, finished
 from metl_gui.cli.output import Output
 
@@ -80,7 +80,7 @@ def _open_closed_streams() -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the program and of all its commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="metl",
         description=_DESCRIPTION,
         epilog=_EXIT_CODES,

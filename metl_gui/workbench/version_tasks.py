@@ -28,6 +28,7 @@ from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import EditError, RunError
 from metl_gui.registry.reading import Reading
 from metl_gui.registry.unknown_versions import UnknownVersions
+from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.importing import ImportResult, add_reading
 from metl_gui.workbench.masking import HIDDEN, Masks
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
@@ -38,6 +39,7 @@ REASONS = ("unknown_version", "unknown_schema")
 
 _STEP = 20_000
 _MOST_LOOKED_AT = 5_000
+_NAMED = 10
 _row = msgspec.json.Decoder(SetAsideRecord).decode
 
 
@@ -160,10 +162,10 @@ def accept_task(
         label: what the version is called; by default its own label, or the next number.
 
     Raises:
-        EditError: there is no such task or schema, or the version is refused.
+        EditError: there is no such task or schema, the label is none, or the version is refused.
     """
     task = task_of(workbench, task_id)
-    declaration = _declared(workbench.document, task, continues, label)
+    declaration = _declared(workbench.document, task, continues, checked_name(label))
     done = add_reading(workbench, Side.EXTRACTION, Reading((declaration,)), door)
     if done.refused:
         raise EditError(
@@ -210,7 +212,8 @@ def task_of(workbench: Workbench, task_id: int) -> VersionTask:
     tasks = version_tasks(workbench)
     found = next((task for task in tasks if task.id == task_id), None)
     if found is None:
-        known = ", ".join(str(task.id) for task in tasks) or "none"
+        known = ", ".join(str(task.id) for task in tasks[:_NAMED]) or "none"
+        known += f" and {len(tasks) - _NAMED:,} more" if len(tasks) > _NAMED else ""
         raise EditError(
             f"There is no version task {task_id}.", f"Tasks that stand: {known}.", "metl review --list names them."
         )

@@ -138,6 +138,17 @@ def test_control_characters_in_names_do_not_reach_a_terminal() -> None:
     assert stderr.getvalue() == "first\nsecond\\x07\n"
 
 
+@pytest.mark.parametrize("arguments", [["show"], ["show", "x.metl", "\x1b[2J\u202e"], ["\x1b[2J\u202e"]], ids=ascii)
+def test_wrong_arguments_are_written_out_without_their_control_characters(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    said = capsys.readouterr().err
+    assert "error: " in said
+    assert not {"\x1b", "\u202e"} & set(said)
+
+
 def test_a_file_name_that_is_not_utf8_still_gives_a_json_document() -> None:
     command: list[str | bytes] = [sys.executable, "-m", "metl_gui.cli.main", "show", b"/nowhere/\xff.metl", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)

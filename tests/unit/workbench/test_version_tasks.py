@@ -187,6 +187,22 @@ def test_a_task_that_is_not_there_is_answered_with_those_that_are(workbench: Wor
         accept_task(workbench, task.id, continues="nowhere")
 
 
+def test_of_many_tasks_only_some_are_named_when_one_is_not_there(workbench: Workbench, tmp_path: Path) -> None:
+    shapes = [change("orders", **{f"more_{at}": 1}) for at in range(12)]
+    tasks = collect_tasks(workbench, run(workbench, tmp_path / "errors", *shapes), "r1")
+    assert len(tasks) == 12
+    with pytest.raises(EditError, match=r"stand: 1, 2, [0-9, ]*10 and 2 more\."):
+        accept_task(workbench, 99)
+
+
+def test_a_label_is_one_line_of_signs_that_can_be_seen(workbench: Workbench, tmp_path: Path) -> None:
+    (task,) = collect_tasks(workbench, run(workbench, tmp_path / "errors", change(id=1, more=1)), "r1")
+    for label in ("\u202e7", "x" * 201):
+        with pytest.raises(EditError, match="name"):
+            accept_task(workbench, task.id, label=label)
+    assert accept_task(workbench, task.id, label=" 1\nb ").added[0].version == "1 b"
+
+
 def test_a_label_that_is_taken_refuses_the_version_and_another_one_takes_it(
     workbench: Workbench, tmp_path: Path
 ) -> None:

@@ -45,11 +45,6 @@ class StateModel(QAbstractListModel):
         self.live: int | None = None
         self.shown = 0
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there are older states that were not read yet."""
-        return self._has_more
-
     def show(self, wanted: StateFilter, live: int | None = None) -> None:
         """Begin anew with a filter; with the same one as before, as much is read again as stands there."""
         is_same = wanted == self._wanted

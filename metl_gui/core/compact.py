@@ -16,6 +16,7 @@ from metl_gui.core.blocks import Element
 from metl_gui.core.draft import Transition
 from metl_gui.core.matrix import DpmView
 from metl_gui.core.nodes import Side, Version
+from metl_gui.core.trees import TreeView
 
 
 class Group(NamedTuple):
@@ -80,22 +81,63 @@ def compact_group(versions: Iterable[Version], matrix: DpmView, group: Group) ->
     return compact(ordered, {id_: block.elements for id_, block in found if block is not None})
 
 
+def compact_again(
+    tree: TreeView, matrix: DpmView, group: Group, touched: Iterable[int]
+) -> dict[int, tuple[Element, ...] | None]:
+    """Compact one group where it was touched: those versions and the ones behind them.
+
+    Args:
+        tree: the extraction tree as it is now.
+        matrix: the matrix as it is now.
+        group: the group.
+        touched: ids of versions, as ``touched_versions`` names them.
+
+    Returns:
+        By version id the elements that are kept, ``None`` where nothing is.
+    """
+    schema = tree.find_schema(group.schema_id)
+    ids = schema.version_ids if schema else ()
+    found: dict[int, tuple[Element, ...] | None] = dict.fromkeys(touched)
+    places = {at + step for at, id_ in enumerate(ids) if id_ in found for step in (0, 1)}
+    for at in sorted(places - {len(ids)}):
+        block = matrix.block(ids[at], group.entity_version)
+        elements = block.elements if block is not None else ()
+        before = _content(tree, matrix, group, ids[at - 1]) if at else frozenset()
+        is_kept = _content(tree, matrix, group, ids[at]) != before
+        found[ids[at]] = tuple(sorted(elements)) if is_kept else None
+    return found
+
+
+def _content(tree: TreeView, matrix: DpmView, group: Group, version_id: int) -> frozenset[tuple[int, int]]:
+    """Return what the block of one version says: (c_q, lineage of a_p)."""
+    block = matrix.block(version_id, group.entity_version)
+    if block is None or not block.elements:
+        return frozenset()
+    lineages = {attribute.id: attribute.lineage for attribute in tree.version(version_id).attributes}
+    return frozenset((q, lineages[p]) for q, p in block.elements)
+
+
 def touched_groups(transition: Transition) -> set[Group]:
-    """Name the groups whose compact form a transition may have changed.
+    """Name the groups whose compact form a transition may have changed."""
+    return set(touched_versions(transition))
+
+
+def touched_versions(transition: Transition) -> dict[Group, set[int]]:
+    """Name the groups whose compact form a transition may have changed, and the versions from which on it did.
 
     These are the groups of every changed block, and those of a schema whose lineages changed, or whose list of versions
     did, from the last version on that still stands where it stood.
     """
     before, after = transition.before, transition.after
-    groups: set[Group] = set()
+    found: dict[Group, set[int]] = defaultdict(set)
     for change in transition.change.blocks:
         version = after.extraction.find_version(change.key[0]) or before.extraction.version(change.key[0])
-        groups.add(Group(version.schema_id, change.key[1]))
+        found[Group(version.schema_id, change.key[1])].add(change.key[0])
     for schema_id, version_ids in _restructured_schemas(transition).items():
-        for document in (before, after):
-            for id_ in version_ids:
-                groups.update(Group(schema_id, w) for _, w in document.matrix.column_keys(id_))
-    return groups
+        keys = {w for each in (before, after) for id_ in version_ids for _, w in each.matrix.column_keys(id_)}
+        for w in keys:
+            found[Group(schema_id, w)] |= version_ids
+    return found
 
 
 def _restructured_schemas(transition: Transition) -> dict[int, set[int]]:

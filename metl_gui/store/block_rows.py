@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Loss
 from metl_gui.core.bulk import Elements, decompact_all
-from metl_gui.core.compact import Group, compact_group, touched_groups
+from metl_gui.core.compact import Group, compact_again, touched_versions
 from metl_gui.core.draft import BlockChange, Transition
 from metl_gui.core.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
 from metl_gui.core.ranges import starts_of
@@ -41,8 +41,8 @@ def write_blocks(connection: sqlite3.Connection, transition: Transition, interne
     """Write the records of the blocks that an edit changed, and the groups of DUSB that it may have changed."""
     for change in transition.change.blocks:
         _write_details(connection, change)
-    for group in sorted(touched_groups(transition)):
-        _write_group(connection, transition, group, interned)
+    for group, touched in sorted(touched_versions(transition).items()):
+        _write_group(connection, transition, group, touched, interned)
 
 
 def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> Dpm:
@@ -95,22 +95,37 @@ def _json(values: tuple[object, ...]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None
 
 
-def _write_group(connection: sqlite3.Connection, transition: Transition, group: Group, interned: Interned) -> None:
-    connection.execute("DELETE FROM dusb WHERE schema_id = ? AND entity_version = ?", group)
-    tree, matrix = transition.after.extraction, transition.after.matrix
-    schema = tree.find_schema(group.schema_id)
-    found = [matrix.block(id_, group.entity_version) for id_ in schema.version_ids] if schema else []
-    blocks = [block for block in found if block is not None]
-    if not blocks:
+def _write_group(
+    connection: sqlite3.Connection, transition: Transition, group: Group, touched: set[int], interned: Interned
+) -> None:
+    """Write what an edit changed of a group; the rest of a long history stays as it is."""
+    matrix = transition.after.matrix
+    found = [matrix.block(id_, group.entity_version) for id_ in touched]
+    _write_records(connection, group, touched, [block for block in found if block is not None], interned)
+    for version, elements in compact_again(transition.after.extraction, matrix, group, touched).items():
+        key = (*group, version)
+        if elements is None:
+            connection.execute("DELETE FROM dusb WHERE schema_id = ? AND entity_version = ? AND version = ?", key)
+        else:
+            connection.execute(
+                "INSERT OR REPLACE INTO dusb (schema_id, entity_version, version, elements) VALUES (?, ?, ?, ?)",
+                (*key, to_blob(elements)),
+            )
+
+
+def _write_records(
+    connection: sqlite3.Connection, group: Group, touched: set[int], blocks: list[Block], interned: Interned
+) -> None:
+    """Put the records of some blocks of a group in place of those that their versions had."""
+    row = connection.execute("SELECT records FROM blocks WHERE schema_id = ? AND entity_version = ?", group).fetchone()
+    known = block_packs.unpack_blocks(row[0] if row else b"")
+    stay = known[~np.isin(known["version"], list(touched))]
+    records = np.concatenate([stay, block_packs.unpack_blocks(block_packs.pack_blocks(blocks, interned))])
+    if len(records):
+        packed = records[np.argsort(records["version"], kind="stable")].tobytes()
+        connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", (*group, packed))
+    else:
         connection.execute("DELETE FROM blocks WHERE schema_id = ? AND entity_version = ?", group)
-        return
-    records = block_packs.pack_blocks(blocks, interned)
-    connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", (*group, records))
-    kept = compact_group(tree.versions(group.schema_id), matrix, group)
-    connection.executemany(
-        "INSERT INTO dusb (schema_id, entity_version, version, elements) VALUES (?, ?, ?, ?)",
-        [(*group, block.version, to_blob(block.elements)) for block in kept],
-    )
 
 
 def _read_records(connection: sqlite3.Connection) -> tuple[NDArray[Any], Ints]:

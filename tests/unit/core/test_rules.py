@@ -11,7 +11,7 @@ from metl_gui.core.blocks import Status, conflicts
 from metl_gui.core.bulk import Elements, compact_all, decompact_all
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.checks import check
-from metl_gui.core.compact import Group, compact_group, decompact, touched_groups
+from metl_gui.core.compact import Group, Kept, compact_again, compact_group, decompact, touched_groups, touched_versions
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.revert import Revert
@@ -33,9 +33,9 @@ def played(history: Steps) -> World:
     return world
 
 
-def groups_of(document: Document) -> dict[Group, object]:
+def groups_of(document: Document) -> dict[Group, tuple[Kept, ...]]:
     """Compact every group of a document."""
-    found: dict[Group, object] = {}
+    found: dict[Group, tuple[Kept, ...]] = {}
     for block in document.matrix.blocks():
         group = Group(document.extraction.version(block.version).schema_id, block.entity_version)
         if group not in found:
@@ -84,7 +84,7 @@ def test_decompacting_the_compact_set_gives_the_dense_set_back(history: Steps) -
     dense = {block.key: block.elements for block in document.matrix.blocks() if block.elements}
     found = {}
     for (schema_id, w), kept in groups_of(document).items():
-        blocks = decompact(document.extraction.versions(schema_id), kept)  # type: ignore[arg-type]
+        blocks = decompact(document.extraction.versions(schema_id), kept)
         found.update({(v, w): elements for v, elements in blocks.items()})
     assert found == dense
 
@@ -97,7 +97,7 @@ def test_whole_matrices_are_compacted_and_decompacted_as_group_by_group(history:
     assert _kept(compact) == {
         (kept.version, group.entity_version): kept.elements
         for group, members in groups_of(document).items()
-        for kept in members  # type: ignore[attr-defined]
+        for kept in members
     }
     dense = {block.key: block.elements for block in document.matrix.blocks() if block.elements}
     assert _kept(decompact_all(tree, compact)) == dense
@@ -156,6 +156,21 @@ def test_only_touched_groups_change_their_compact_form(history: Steps) -> None:
         before, after = groups_of(transition.before), groups_of(transition.after)
         differing = {group for group in before.keys() | after.keys() if before.get(group) != after.get(group)}
         assert differing <= touched_groups(transition)
+
+
+@given(steps)
+def test_what_is_compacted_again_where_it_was_touched_is_the_whole_compact_form(history: Steps) -> None:
+    stored: dict[Group, dict[int, object]] = {}
+    for transition in played(history).log:
+        document = transition.after
+        for group, touched in touched_versions(transition).items():
+            kept = stored.setdefault(group, {})
+            for version, elements in compact_again(document.extraction, document.matrix, group, touched).items():
+                kept.pop(version, None)
+                if elements is not None:
+                    kept[version] = elements
+        wanted = {group: dict(kept) for group, kept in groups_of(document).items()}
+        assert {group: kept for group, kept in stored.items() if kept} == wanted
 
 
 @given(steps)

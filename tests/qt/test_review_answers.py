@@ -222,7 +222,11 @@ def test_mapping_it_in_another_view_takes_its_card_away(deciding: Window) -> Non
     assert source is not None
     assert target is not None
     deciding.show_page(0)
+    shown: list[object] = []
+    deciding.review.list.chosen.connect(shown.append)
     deciding.project.do(SetElements(item.key, (Element(target.id, source.id),)))
+    assert shown == []  # nobody sees the page
+    deciding.show_page(1)
     assert [each.facts.title for each in deciding.review.cards] == ["customer_id"]
 
 

@@ -62,6 +62,7 @@ class ReviewPage(QMainWindow):
         self.refused: RefusedRenames = NO_RENAMES_REFUSED
         self.tell: Told = lambda *_: None
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
+        self._was_selected = False  # while the page was not seen
         self.item: ReviewItem | None = None
         self.list = ReviewList()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
@@ -195,10 +196,12 @@ class ReviewPage(QMainWindow):
         self._is_reading = False
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what runs and commands have left beside the states meanwhile."""
+        """Show what changed meanwhile, also what runs and commands have left beside the states."""
         super().showEvent(event)
         if not event.spontaneous():
             self.refresh()
+            if self._was_selected:
+                self._selected(self._selection.current)
             self.seen.emit()
 
     def add_settled(self, detail: QWidget) -> None:
@@ -265,6 +268,8 @@ class ReviewPage(QMainWindow):
         can_decide = self._project.can_edit
         for widget in (self.comment, self.retire_button, self.later_button, self.confirm_button):
             widget.setEnabled(can_decide)
+        if not self.isVisible():  # every step over the states would work out a list that nobody sees
+            return
         document, items = self._project.value, self._project.review_items()
         records = records_by_id(document, self._counted)
         self.list.show_progress(review_progress(document, items, records))
@@ -283,6 +288,8 @@ class ReviewPage(QMainWindow):
         self.list_dock.say("Waiting for a decision", f"{whole:,}" if shown == whole else f"{shown:,} of {whole:,}")
 
     def _show_item(self, item: ReviewItem | None) -> None:
+        if not self.isVisible():  # the list may be that of an earlier state, or of another project
+            return
         self.item = item
         facts = self.list.current_facts
         if facts is not None or not self.list.is_left or not self.shows_settled:
@@ -294,7 +301,7 @@ class ReviewPage(QMainWindow):
         for before, after in pairwise(chain):
             QWidget.setTabOrder(before, after)
         self._show_matrix(item)
-        if self.isVisible() and not self._is_reading:
+        if not self._is_reading:
             self._selection.choose(self.selected_of(item.key))
 
     def _show_matrix(self, item: ReviewItem) -> None:
@@ -362,6 +369,9 @@ class ReviewPage(QMainWindow):
             self.cards[0].answer_first()
 
     def _selected(self, selected: Selected) -> None:
+        self._was_selected = not self.isVisible()
+        if self._was_selected:
+            return
         source, target = selected.source, selected.target
         self.after.choose(source.attribute if source else None, target.attribute if target else None)
         if selected.block is not None and (self.item is None or self.item.key != selected.block):

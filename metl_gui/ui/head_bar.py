@@ -16,7 +16,7 @@ PAGES = ("Map", "Review", "Run")
 _LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.15
 _ROOM_FOR_SPARK_PX = 1_000
 _ROOM_FOR_TITLE_PX = 900
-_ROOM_FOR_LIVE_PX = 1_450
+_ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
 _LONGEST_LIVE_PX = 330
 
 
@@ -119,7 +119,10 @@ class HeadBar(QWidget):
         has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
         fits = metrics.horizontalAdvance(words) <= themes.px(_LONGEST_LIVE_PX)
-        self.live.setText(f"▲  {words if has_room and fits else short}")  # a name cut in two says nothing: tip has it
+        shown = words if has_room and fits else short  # a name cut in two says nothing: the tip has it
+        if self.width() < themes.px(_ROOM_FOR_CHANGES_PX):
+            shown = shown.partition(",")[0]
+        self.live.setText(f"▲  {shown}")
         self.live.setAccessibleName(words)
         self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
         self.live.setVisible(bool(words))

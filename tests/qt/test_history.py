@@ -662,7 +662,7 @@ def test_why_tells_who_mapped_the_selected_element_and_leads_to_that_state(windo
     qtbot.waitUntil(lambda: len(panel.model.rows) >= 3)
     words = [row.pill for row, _ in panel.model.rows]
     assert words[:2] == ["set", "cleared"]
-    assert panel.model.rows[0][0].facts.startswith(f"state {now(window)} · Ada, ")
+    assert panel.model.rows[0][0].facts.startswith(f"Ada, just now · state {now(window)} · ")
     cleared = panel.model.index(1)
     QTest.mouseClick(panel.view.viewport(), LEFT, pos=panel.view.visualRect(cleared).center())
     assert looks_back(window) == now(window) - 1

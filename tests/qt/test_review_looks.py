@@ -66,6 +66,8 @@ def test_the_search_box_keeps_its_words_and_its_key_beside_a_long_title_to_undo(
     window.resize(width, 800)
     window.head.show_undo("Map 12 elements of fx.ledger.entry_archive_of_all_years 1 → archived_ledger_entry 1")
     QApplication.processEvents()
+    for page in window.head.pages:
+        assert page.width() >= page.sizeHint().width()
     box = window.head.search
     assert QFontMetrics(box.font()).horizontalAdvance(box.placeholderText()) < box.width() - 20
 

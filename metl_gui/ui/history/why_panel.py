@@ -202,7 +202,7 @@ def _events(workbench: Workbench, asked: _Asked) -> tuple[Event, ...]:
 def _row(event: Event) -> TwoLines:
     when_ms = int(datetime.fromisoformat(event.when).timestamp() * 1000)
     within = f"one of {event.states:,} states to {event.state:,}" if event.states > 1 else f"state {event.state:,}"
-    parts = [within, f"{event.who}, {ago(when_ms)}"]
+    parts = [f"{event.who}, {ago(when_ms)}", within]
     block = event.block
     parts += [f"version {block.version} → {block.entity_version}"] if block is not None else []
     parts += [text for text in (event.reason, event.comment and f"“{event.comment}”") if text]

@@ -25,6 +25,8 @@ from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
+from .held_jobs import HeldJobs
+
 _KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_Space, Qt.Key.Key_Z, Qt.Key.Key_F, Qt.Key.Key_Return)
 
 
@@ -192,6 +194,22 @@ def test_an_action_that_asks_a_file_which_is_gone_says_so(
     workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
     window.actions_table[id_].trigger()
     assert "not where it was opened" in " ".join(told)
+
+
+def test_decisions_that_come_too_late_are_told_as_given_up_and_not_as_done_in_the_next_project(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = HeldJobs()
+    monkeypatch.setattr(window, "jobs", jobs)
+    window.show_page(1)
+    path = window.project.workbench.path if window.project.workbench is not None else tmp_path
+    window.review_commands.postpone_shown()
+    window.show_project(Workbench.create(tmp_path / "next.metl"))
+    jobs.release()
+    assert window.notice.words.text().endswith(f"was given up: {path.name} was closed.")
+    assert window.project.undo_title is None
+    jobs.stop()
+    jobs.deleteLater()
 
 
 def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(

@@ -28,9 +28,13 @@ def read_export(path: Path) -> MatrixExport:
     """Read an export.
 
     Raises:
-        SchemaError: it cannot be read; with the line or the place where it stops being an export.
+        SchemaError: it cannot be read; with its name, and the line or the place where it stops being an export.
     """
-    return parse_export(read_bytes(path, MAX_BYTES))
+    raw = read_bytes(path, MAX_BYTES)
+    try:
+        return parse_export(raw)
+    except SchemaError as error:
+        raise SchemaError(f"{path.name}: {error.title}", error.text, error.hint) from error
 
 
 def parse_export(raw: bytes) -> MatrixExport:

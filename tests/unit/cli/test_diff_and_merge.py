@@ -103,6 +103,15 @@ def test_what_cannot_be_compared_is_refused_with_the_way_out(metl: Metl, argumen
     assert words in told
 
 
+def test_of_two_exports_the_one_that_cannot_be_read_is_named(metl: Metl, project: Path, tmp_path: Path) -> None:
+    metl("export", project, "--format", "json", "-o", tmp_path / "good.json")
+    (tmp_path / "bad.json").write_text("{}")
+    for pair in (("good.json", "bad.json"), ("bad.json", "good.json")):
+        code, _, said = metl("diff", *(tmp_path / name for name in pair))
+        assert code == 1
+        assert "error: bad.json: " in said
+
+
 def test_a_file_with_an_at_sign_is_that_file(metl: Metl, project: Path) -> None:
     odd = Path("pay@5")
     odd.write_bytes(project.read_bytes())

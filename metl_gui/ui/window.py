@@ -223,6 +223,7 @@ class Window(QMainWindow):
         FocusRing(self.map.matrix)
         self.notice = NoticeStrip(self.stack)
         self.notice.stay_above(self.review.foot)
+        self.review.nothing.wanted.connect(self._do)
         self.setStatusBar(self.status)
 
     def _connect(self) -> None:
@@ -316,6 +317,9 @@ class Window(QMainWindow):
             decide()
         else:
             self.show_page(1)
+
+    def _do(self, id_: str) -> None:
+        self.actions_table[id_].trigger()
 
     def _open_recent(self, action: QAction) -> None:
         if isinstance(action.data(), Path):

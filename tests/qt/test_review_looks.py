@@ -15,10 +15,12 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.ui.block.picture import picture_of
 from metl_gui.ui.elided import Elided
+from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.place_label import fitted
 from metl_gui.ui.review.cards import AT_ONCE
 from metl_gui.ui.window import Window
@@ -155,3 +157,24 @@ def test_the_lists_cross_the_lines_whose_types_differ_and_no_other(tmp_path: Pat
         workbench.do(SetElements((source.id, target.id), tuple(Element(q.id, p.id) for q, p in pairs)))
         links = picture_of(workbench.document, (source.id, target.id)).links
     assert [(link.left, link.type_differs) for link in links] == [(0, False), (1, False), (2, True)]
+
+
+def test_where_nothing_waits_the_page_leads_to_an_import_and_to_publishing(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.show_page(1)
+    for item in window.project.review_items():
+        window.project.do(ConfirmBlock(item.key))
+    nothing = window.review.nothing
+    assert nothing.isVisible()
+    asked: list[Side] = []
+    monkeypatch.setattr(window.commands, "ask_and_import", asked.append)
+    QTest.mouseClick(nothing.buttons["import_schema"], Qt.MouseButton.LeftButton)
+    assert asked == [Side.EXTRACTION]
+    assert nothing.buttons["publish"].key == window.actions_table["publish"].shortcut().toString()
+    QTest.mouseClick(nothing.buttons["publish"], Qt.MouseButton.LeftButton)
+    (dialog,) = window.findChildren(PublishDialog)
+    assert dialog.isVisible()
+    dialog.reject()
+    window.history.looking.look_at(window.project.value.state - 1)
+    assert not nothing.buttons["publish"].isEnabled()

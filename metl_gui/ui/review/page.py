@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.blocks import BlockKey, Element, Loss
@@ -30,6 +30,7 @@ from metl_gui.ui.review.answers import edit_of
 from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard
 from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewList
+from metl_gui.ui.review.nothing import NothingWaits
 from metl_gui.ui.selection import Selected, Selection, place_of_version
 from metl_gui.workbench.assigning import assignments
 from metl_gui.workbench.proposing import allow_rename, refuse_rename
@@ -69,7 +70,8 @@ class ReviewPage(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
         self.detail = ItemDetail()
         self._stack = QStackedWidget()
-        self._stack.addWidget(_nothing_waits())
+        self.nothing = NothingWaits()
+        self._stack.addWidget(self.nothing)
         self._stack.addWidget(self._decide_page())
         self.setCentralWidget(self._stack)
         self.list.chosen.connect(self._show_item)
@@ -107,6 +109,7 @@ class ReviewPage(QMainWindow):
             button.key = keys.get(id_, "").replace("Return", "Enter")
             button.updateGeometry()
         self.detail.show_keys(keys)
+        self.nothing.show_keys(keys)
 
     def take_keys(self, actions: Iterable[QAction]) -> None:
         """Let keys of one letter hold at the cards, and at what was settled, as they do in the list."""
@@ -266,6 +269,7 @@ class ReviewPage(QMainWindow):
 
     def _refresh(self, _what: object) -> None:
         can_decide = self._project.can_edit
+        self.nothing.let_edit(can_decide)
         for widget in (self.comment, self.retire_button, self.later_button, self.confirm_button):
             widget.setEnabled(can_decide)
         if not self.isVisible():  # every step over the states would work out a list that nobody sees
@@ -314,7 +318,7 @@ class ReviewPage(QMainWindow):
         if answer.kind is AnswerKind.NOT_RENAMED:
             self._refuse(answer)
             return
-        words = f"{len(self.cards) - 1} of this block still open"
+        words = f"{len(self.item.losses) - 1} of this block still open"
         if self._project.do(edit_of(self._project.value, self.item.block, answer, self._take_comment())):
             title = self._project.undo_title or "Done"
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {words}."))
@@ -393,20 +397,3 @@ class ReviewPage(QMainWindow):
 
 def _short(names: str) -> str:
     return names if len(names) <= 32 else f"{names[:30]}…"
-
-
-def _nothing_waits() -> QWidget:
-    page = QWidget()
-    page.setObjectName("page")
-    layout = QVBoxLayout(page)
-    title = QLabel("Nothing waits for a decision")
-    title.setProperty("kind", "title")
-    text = QLabel("When a new version of a schema loses mapped attributes, it stands here with a reason for each.")
-    text.setProperty("kind", "dim")
-    for label in (title, text):
-        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    layout.addStretch(1)
-    layout.addWidget(title)
-    layout.addWidget(text)
-    layout.addStretch(1)
-    return page

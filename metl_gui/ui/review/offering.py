@@ -62,10 +62,6 @@ class OfferingRoom(QObject):
         self._page, self._project = window.review, window.project
         self._newest = NewestJob(window.jobs, self)
         self._page.list.chosen.connect(self._chosen)
-        self._page.seen.connect(self._seen)
-
-    def _seen(self) -> None:
-        self._chosen(self._page.item)
 
     def _chosen(self, item: ReviewItem | None) -> None:
         fresh, workbench, document = self._page.detail.fresh, self._project.workbench, self._project.value

@@ -104,10 +104,7 @@ class PublishDialog(QDialog):
                 self.checks.setText(" ".join(asking.words_of(outcome.error)))
             return
         self.meaning.setText(_meaning(found))
-        rows = [
-            (TwoLines(p.message, _facts(p), p.severity.value, _KINDS[p.severity]), p)
-            for p in found.problems
-        ]
+        rows = [(TwoLines(p.message, _facts(p), p.severity.value, _KINDS[p.severity]), p) for p in found.problems]
         self.model.show_rows(rows[:_SHOWN])
         self.problems.setVisible(bool(rows))
         self.checks.setText(_checked(found))

@@ -123,9 +123,9 @@ class OwnerCommands:
 
     def _tell(self) -> None:
         window = self._window
-        title = window.facts.titles[0]
-        if window.facts.waiting:
-            words = f"{title}. {number_of(window.facts.waiting, 'decision')} wait{'s' if window.facts.waiting == 1 else ''}."
+        title, waiting = window.facts.titles[0], window.facts.waiting
+        if waiting:
+            words = f"{title}. {number_of(waiting, 'decision')} wait{'s' if waiting == 1 else ''}."
             window.notify(words, "Review now", lambda: window.show_page(1))
         elif title:
             window.notify(f"{title}.")

@@ -6,7 +6,7 @@ import re
 from itertools import product
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent, QTextDocument
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _LENGTHS = (48, 40, 32, 26, 20, 16, 12)
@@ -71,7 +71,7 @@ def shortened(words: str, length: int, *, bold_too: bool = False) -> str:
     return (_BOLD_TOO if bold_too else _NAMES).sub(short, words)
 
 
-def fitted(words: str, metrics: QFontMetrics, room: float) -> str:
+def fitted(words: str, metrics: QFontMetrics | QFontMetricsF, room: float) -> str:
     """Shorten long names of a plain line until it fits, so that the versions and arrows between them stay."""
     tried = (words, *(shortened(words, length, bold_too=True) for length in _LENGTHS))
     *longer, shortest = tried

@@ -17,6 +17,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.moments import clock
 from metl_gui.ui.naming import block_words, version_words
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.place_label import fitted
 from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.row_background import paint_row_background
 from metl_gui.ui.two_lines import WORDS_ROLE
@@ -131,6 +132,7 @@ class SettledDelegate(QStyledItemDelegate):
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
         box.setRight(box.right() - measure_small.horizontalAdvance(told) - _GAP)
         painter.setFont(normal)
+        title = fitted(title, measure, box.width())  # the versions stay, else rows of one schema read the same
         title = measure.elidedText(title, Qt.TextElideMode.ElideMiddle, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
         painter.restore()

@@ -27,6 +27,7 @@ from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.ui.showing import show
+from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.exporting import ExportFormat, ExportResult, export_published
 from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
@@ -245,7 +246,7 @@ class Commands(QObject):
         if not is_given or not name.strip():
             return
         try:
-            workbench.name_state(state, name.strip())
+            workbench.name_state(state, checked_name(name))
         except UserError as error:
             asking.tell(error, self._window)
         self._window.history.refresh()

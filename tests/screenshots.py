@@ -55,6 +55,10 @@ def main(folder: Path) -> None:
                 save_picture(window, PICTURES / f"{page.lower()}-{theme}.png")
             window.show_page(0)
             save_picture(window, PICTURES / f"fit-{theme}.png", window.map.matrix.fit)
+        with posed_window(sample.project, theme, for_editing=True) as window:
+            for action in ("history", "time_slider", "compare_with_live"):
+                window.actions_table[action].trigger()
+            save_picture(window, PICTURES / f"history-{theme}.png")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,9 @@ WORDS = (
     Word("verdict", "what became of a block in a new version: same, smaller, emptied or first"),
     Word("review", "a person's decision about what a new version lost"),
     Word("state", "the number of a committed change; undoing one makes a new state"),
+    Word("published state", "a state that a person has chosen for production; exports and production use no other"),
+    Word("version task", "a version that messages show and nobody has added yet, with the records that wait for it"),
+    Word("ghost column", "where an attribute stood that a waiting block has lost; a picture, no part of the matrix"),
     Word("set aside", "a record that could not be mapped, kept whole with the reason"),
 )
 """Every word, in the order in which they build on each other."""

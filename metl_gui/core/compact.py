@@ -117,11 +117,6 @@ def _content(tree: TreeView, matrix: DpmView, group: Group, version_id: int) -> 
     return frozenset((q, lineages[p]) for q, p in block.elements)
 
 
-def touched_groups(transition: Transition) -> set[Group]:
-    """Name the groups whose compact form a transition may have changed."""
-    return set(touched_versions(transition))
-
-
 def touched_versions(transition: Transition) -> dict[Group, set[int]]:
     """Name the groups whose compact form a transition may have changed, and the versions from which on it did.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metl_gui.core.bulk import Elements, compact_all, decompact_all
-from metl_gui.core.compact import Group, compact_group, decompact, touched_groups
+from metl_gui.core.compact import Group, compact_group, decompact, touched_versions
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, perform
@@ -91,7 +91,7 @@ def _touched(edit: Edit, document: Document) -> str:
     transition = perform(document, edit)
     change = transition.change
     parts = len(change.schemas) + len(change.versions) + len(change.blocks)
-    return f"touches {len(change.blocks)} blocks, {parts} parts, {len(touched_groups(transition))} groups"
+    return f"touches {len(change.blocks)} blocks, {parts} parts, {len(touched_versions(transition))} groups"
 
 
 def _edit(subject: Subject, size: Size, document: Document, rounds: int) -> Case:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
@@ -60,6 +62,16 @@ def step(world: World, kind: str, seed: int) -> bool:
     except EditError:
         return False
     return True
+
+
+def played(history: Iterable[tuple[str, int]]) -> list[Document]:
+    """Play a history, and return the document before it and after each of its steps."""
+    world = start()
+    documents = [world.document]
+    for kind, seed in history:
+        step(world, kind, seed)
+        documents.append(world.document)
+    return documents
 
 
 def edit_of(world: World, kind: str, seed: int) -> Edit | None:

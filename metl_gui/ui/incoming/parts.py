@@ -95,10 +95,6 @@ def refusal_words(found: Recognized, most: int) -> list[str]:
     return [*lines, f"and {more:,} more"] if more > 0 else lines
 
 
-def _project(path: Path) -> Part:
-    return Part(f"The project {path.stem}", _end_of(str(path)), (Offer(Act.OPEN, "Open it", path),))
-
-
 def _schemas(found: Recognized, document: Document, why_not: str, has_project: bool) -> Part:
     likely = likely_side(found.schemas, document)
     facts = novelty(found.schemas, document, likely)

@@ -8,21 +8,11 @@ from hypothesis import given
 
 from metl_gui.core.block_changes import changed_blocks
 from metl_gui.core.blocks import Status
-from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft, Stamp
 from metl_gui.core.open_blocks import unconfirmed_keys
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import played, steps
 
 Steps = list[tuple[str, int]]
-
-
-def played(history: Steps) -> list[Document]:
-    world = start()
-    documents = [world.document]
-    for kind, seed in history:
-        step(world, kind, seed)
-        documents.append(world.document)
-    return documents
 
 
 @given(steps)

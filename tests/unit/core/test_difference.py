@@ -6,24 +6,14 @@ from hypothesis import given
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.difference import compare, compare_by_names
-from metl_gui.core.document import Document
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import played, steps
 
 Steps = list[tuple[str, int]]
 
 
-def _played(history: Steps) -> list[Document]:
-    world = start()
-    documents = [world.document]
-    for kind, seed in history:
-        step(world, kind, seed)
-        documents.append(world.document)
-    return documents
-
-
 @given(steps)
 def test_two_states_compare_alike_on_shared_columns_and_on_their_own(history: Steps) -> None:
-    documents = _played(history)
+    documents = played(history)
     before, after = documents[len(documents) // 3], documents[-1]
     expected = compare(before, after)
     assert compare(before.merged(), after.merged()) == expected
@@ -32,7 +22,7 @@ def test_two_states_compare_alike_on_shared_columns_and_on_their_own(history: St
 
 @given(steps)
 def test_nothing_differs_between_projects_exactly_when_their_hashes_are_equal(history: Steps) -> None:
-    documents = _played(history)
+    documents = played(history)
     before, after = documents[len(documents) // 3], documents[-1]
     assert compare_by_names(before, after).is_empty == (state_hash(before) == state_hash(after))
     assert compare_by_names(after, after.merged()).is_empty
@@ -40,6 +30,6 @@ def test_nothing_differs_between_projects_exactly_when_their_hashes_are_equal(hi
 
 @given(steps)
 def test_states_with_other_hashes_differ(history: Steps) -> None:
-    documents = _played(history)
+    documents = played(history)
     before, after = documents[len(documents) // 2], documents[-1]
     assert not compare(before, after).is_empty or state_hash(before) == state_hash(after)

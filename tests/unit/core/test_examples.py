@@ -8,7 +8,7 @@ import pytest
 
 from metl_gui.core.blocks import Status, Verdict
 from metl_gui.core.bulk import compact_all, decompact_all
-from metl_gui.core.compact import compact_group, decompact, touched_groups
+from metl_gui.core.compact import compact_group, decompact, touched_versions
 from metl_gui.core.nodes import Side
 from metl_gui.core.partition import partition
 from metl_gui.core.review import review_items
@@ -122,7 +122,7 @@ def test_example_c_deleting_the_version_of_a_kept_block_loses_no_later_version()
     transition = world.remove_schema("s1", "1")
     assert world.kept("s1", "be", "1") == {"2": {("c", "x")}}
     assert world.pairs("s1@4:be@1") == {("c", "x")}
-    assert {group.entity_version for group in touched_groups(transition)} == {world.version(Side.CDM, "be", "1").id}
+    assert {group.entity_version for group in touched_versions(transition)} == {world.version(Side.CDM, "be", "1").id}
 
 
 def test_the_last_version_is_filled_when_a_group_is_decompacted(example_a: World) -> None:
@@ -130,6 +130,6 @@ def test_the_last_version_is_filled_when_a_group_is_decompacted(example_a: World
     assert schema is not None
     versions = example_a.document.extraction.versions(schema.id)
     w = example_a.version(Side.CDM, "be1", "2").id
-    group = next(iter(touched_groups(example_a.log[-4])))
+    group = next(iter(touched_versions(example_a.log[-4])))
     dense = decompact(versions, compact_group(versions, example_a.document.matrix, group))
     assert example_a.named((versions[-1].id, w), dense[versions[-1].id]) == {("c3", "a4"), ("c4", "a5")}

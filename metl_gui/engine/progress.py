@@ -15,6 +15,7 @@ import msgspec
 from metl_gui.engine.report import Tally
 
 INTERVAL_SECONDS = 0.25
+_ATTRIBUTES_NOTED = 500
 
 
 class TaskProgress(msgspec.Struct, frozen=True):
@@ -46,8 +47,9 @@ class ProgressNotes:
         if not is_done and now < self._next:
             return
         self._next = now + INTERVAL_SECONDS
-        # A project may have 100,000 versions, and every note is kept with the run.
-        brief = msgspec.structs.replace(tally, by_version={})
+        # A project may have 100,000 versions and attributes, and every note is kept with the run.
+        is_wide = sum(map(len, tally.by_attribute.values())) > _ATTRIBUTES_NOTED
+        brief = msgspec.structs.replace(tally, by_version={}, by_attribute={} if is_wide else tally.by_attribute)
         line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, brief)) + b"\n"
         try:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)

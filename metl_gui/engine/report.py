@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.engine.kernel_figures import KernelFigures
 from metl_gui.errors import BugError
 
 
@@ -15,7 +16,8 @@ class Tally(msgspec.Struct, kw_only=True):
     """What was counted so far; one a task, added up for the run.
 
     Each record is in exactly one of ``mapped``, ``filtered``, ``set_aside`` and ``skipped``. ``by_version`` counts
-    those whose version was told, whatever became of them, by ``schema@version``.
+    those whose version was told, whatever became of them, by ``schema@version``; ``by_attribute`` the messages in which
+    a mapped attribute of ``entity@version`` is not null, by its CDM path.
 
     Units:
         bytes_in: bytes of the records read. bytes_out: bytes of the messages sent. Line ends are not counted.
@@ -34,12 +36,23 @@ class Tally(msgspec.Struct, kw_only=True):
     by_reason: dict[str, int] = {}
     by_skip: dict[str, int] = {}
     by_version: dict[str, int] = {}
+    by_attribute: dict[str, dict[str, int]] = {}
+    kernel: KernelFigures = msgspec.field(default_factory=KernelFigures)
 
     def add(self, other: Tally) -> None:
         """Add what another task counted."""
         for name in self.__struct_fields__:
             mine, theirs = getattr(self, name), getattr(other, name)
-            setattr(self, name, mine + theirs if isinstance(mine, int) else _added(mine, theirs))
+            if isinstance(mine, int):
+                setattr(self, name, mine + theirs)
+            elif isinstance(mine, KernelFigures):
+                mine.add(theirs)
+            elif name == "by_attribute":
+                self.by_attribute = {
+                    entity: _added(mine.get(entity, {}), theirs.get(entity, {})) for entity in mine | theirs
+                }
+            else:
+                setattr(self, name, _added(mine, theirs))
 
 
 def _added(mine: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
@@ -77,6 +90,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     by_skip: dict[str, int]
     records_per_second: float
     by_version: dict[str, int] = {}
+    by_attribute: dict[str, dict[str, int]] = {}
+    kernel: KernelFigures = msgspec.field(default_factory=KernelFigures)
     outputs: str = ""
     errors: str = ""
     problems: tuple[str, ...] = ()

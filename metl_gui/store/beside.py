@@ -14,9 +14,20 @@ from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
 from metl_gui.core.nodes import Side
 from metl_gui.core.pending import PendingImport
+from metl_gui.core.sample_profiles import SchemaProfile
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename, RefusedRenames
 from metl_gui.core.version_tasks import VersionTask
-from metl_gui.store import assignments, comments, pending, project_settings, refusals, runs, states, version_tasks
+from metl_gui.store import (
+    assignments,
+    comments,
+    pending,
+    project_settings,
+    refusals,
+    runs,
+    samples,
+    states,
+    version_tasks,
+)
 from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -177,3 +188,34 @@ class Beside:
         with self._editing() as connection:
             for name, value in values.items():
                 project_settings.put(connection, name, value)
+
+    def put_profiles(self, profiles: Iterable[SchemaProfile]) -> None:
+        """Keep what the values of schemas look like; needs no lease."""
+        with self._appending() as connection:
+            for profile in profiles:
+                samples.put_profile(connection, profile)
+
+    def profile(self, schema_id: int) -> SchemaProfile | None:
+        """Read what the values of a schema look like."""
+        with self._reading() as connection:
+            return samples.profile(connection, schema_id)
+
+    def include_samples(self, schema_id: int, text: bytes, stamp: Stamp) -> None:
+        """Keep samples of a schema in the project: JSON lines with masked values hidden."""
+        with self._editing() as connection:
+            samples.include(connection, schema_id, text, stamp)
+
+    def exclude_samples(self, schema_id: int) -> bool:
+        """Take the samples of a schema out of the project; whether there were any."""
+        with self._editing() as connection:
+            return samples.exclude(connection, schema_id)
+
+    def included_samples(self) -> frozenset[int]:
+        """Read of which schemas the project holds samples."""
+        with self._reading() as connection:
+            return samples.included(connection)
+
+    def included_text(self, schema_id: int) -> bytes:
+        """Read the samples of a schema that the project holds."""
+        with self._reading() as connection:
+            return samples.included_text(connection, schema_id)

@@ -11,7 +11,7 @@ from metl_gui.store.connection import APPLICATION_ID
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-VERSION = 5
+VERSION = 6
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -112,6 +112,22 @@ CREATE TABLE exported_states (
 ) STRICT;
 """
 
+_SAMPLES = """
+CREATE TABLE profiles (
+    schema_id INTEGER PRIMARY KEY,
+    rows INTEGER NOT NULL,
+    when_ms INTEGER NOT NULL,
+    attributes TEXT NOT NULL -- JSON, no value of any message in it
+) STRICT;
+
+CREATE TABLE included_samples (
+    schema_id INTEGER PRIMARY KEY,
+    samples BLOB NOT NULL, -- JSON lines, deflated, masked values hidden
+    who TEXT NOT NULL,
+    when_ms INTEGER NOT NULL
+) STRICT;
+"""
+
 _PACKED = """
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE types (id INTEGER PRIMARY KEY, type TEXT NOT NULL, logical TEXT NOT NULL, scale INTEGER) STRICT;
@@ -206,6 +222,11 @@ def _pack_log(database: Database) -> None:
     database.execute("DROP TABLE old_edits")
 
 
+def _add_samples(database: Database) -> None:
+    for statement in _statements(_SAMPLES):
+        database.execute(statement)
+
+
 def _statements(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split(";") if part.strip())
 
@@ -221,6 +242,7 @@ MIGRATIONS: dict[int, Callable[[Database], None]] = {
     2: _add_comments,
     3: _pack,
     4: _add_decisions,
+    5: _add_samples,
 }
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
@@ -316,7 +338,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS)
+        database.executescript(_TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

@@ -15,6 +15,7 @@ from metl_gui.core.comments import Comment, Spot, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
+from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
@@ -35,6 +36,7 @@ NEW_IN_5 = (
     "exported_states",
     "refused_renames",
 )
+NEW_IN_6 = ("profiles", "included_samples")
 
 
 def rename_back(database: Database) -> None:
@@ -167,6 +169,23 @@ def test_a_file_of_version_4_gets_room_for_decisions_beside_the_states(path: Pat
         assert set(NEW_IN_5) <= {name for (name,) in tables_there}
 
 
+def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: Path) -> None:
+    with ProjectFile.create(path) as project:
+        for table in NEW_IN_6:
+            project._connection.execute(f"DROP TABLE {table}")
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=5")
+    connection.close()
+    profile = SchemaProfile(3, 10, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))
+    with ProjectFile.open(path, for_editing=True) as project:
+        project.beside.put_profiles([profile])
+        project.beside.include_samples(3, b"{}\n", Stamp("ada", 5))
+    with ProjectFile.open(path, for_editing=False) as project:
+        assert project.beside.profile(3) == profile
+        assert project.beside.included_samples() == {3}
+        assert project.beside.included_text(3) == b"{}\n"
+
+
 def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
     with ProjectFile.create(path) as project:
         forget_decisions(project._connection)
@@ -276,7 +295,7 @@ def unpack(project: ProjectFile) -> None:
 
 def forget_decisions(connection: sqlite3.Connection) -> None:
     """Take away the tables that version 4 had not, and write the log as it did."""
-    for table in NEW_IN_5:
+    for table in (*NEW_IN_5, *NEW_IN_6):
         connection.execute(f"DROP TABLE {table}")
     for column in ("published_who TEXT", "published_ms INTEGER"):
         connection.execute(f"ALTER TABLE states ADD COLUMN {column}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -12,13 +12,13 @@ import msgspec
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.progress import ProgressNotes
 from metl_gui.engine.report import Tally
 from metl_gui.engine.results import Sampler
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.names import folder_name
-from metl_gui.engine.sources.batches import Batch
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
@@ -83,20 +83,17 @@ class Task:
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
 
-    def map(self, file: str, batch: Batch) -> None:
-        """Map one batch and write what it became.
-
-        Args:
-            file: the name of its file as positions say it, where the batch has none of its own.
-            batch: the records.
-        """
-        names = batch.names or [file] * len(batch.raws)
-        outcome = self.kernel.map(batch.raws, names, batch.offsets, batch.sizes)
+    def map(self, records: Records) -> None:
+        """Map one batch and write what it became."""
+        started = time.perf_counter_ns()
+        outcome = self.kernel.map(records)
+        seconds_ns = time.perf_counter_ns() - started
         counted = msgspec.convert(outcome.counts(), Tally)
+        counted.kernel.note(len(records), seconds_ns)
         self.tally.add(counted)
         self._write(outcome)
         if not self.sampler.has_enough(counted.by_entity):
-            self._sample(outcome, names, batch)
+            self._sample(outcome, records)
         self.notes.note(self.tally)
 
     def end(self) -> TaskOutcome:
@@ -107,18 +104,19 @@ class Task:
 
     def _write(self, outcome: Outcome) -> None:
         if self.messages is not None:
-            by_entity: dict[str, list[bytes]] = {}
-            for entity, text in zip(outcome.entities, outcome.messages, strict=True):
-                by_entity.setdefault(entity, []).append(text)
-            for entity, lines in by_entity.items():
-                self.parts.append(self.messages / folder_name(entity), lines)
+            for entity, lines in outcome.lines_by_entity().items():
+                # The sink ends each of what it is given with a line feed of its own.
+                self.parts.append(self.messages / folder_name(entity), [lines[:-1]])
         for row in outcome.set_aside:
             self.parts.append(self.errors / f"reason={row.reason}", [row.text])
 
-    def _sample(self, outcome: Outcome, names: Sequence[str], batch: Batch) -> None:
-        messages = zip(outcome.records, outcome.entities, outcome.messages, strict=True)
-        for record, made in itertools.groupby(messages, key=itemgetter(0)):
-            sent = [(entity, text) for _, entity, text in made]
-            line = self.sampler.take(f"{names[record]}@{batch.offsets[record]}", batch.raws[record], sent)
+    def _sample(self, outcome: Outcome, records: Records) -> None:
+        for record, made in itertools.groupby(range(len(outcome)), key=outcome.records.__getitem__):
+            of_it = list(made)
+            entities = [outcome.entity(at) for at in of_it]
+            if self.sampler.has_enough(entities):
+                continue
+            sent = [(entity, outcome.message(at)) for entity, at in zip(entities, of_it, strict=True)]
+            line = self.sampler.take(records.place(record), records.raw(record), sent)
             if line is not None:
                 self.parts.append(self.samples, [line])

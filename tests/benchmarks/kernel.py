@@ -2,12 +2,11 @@
 
 The envelopes are those that Debezium writes for PostgreSQL, about 436 bytes each, of four tables with several versions
 and all operations, as they would follow each other in a file. Before timing, every payload is compared with the row it
-came from as exact parsed values, and the fast lane with the reference.
+came from as exact parsed values.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -20,8 +19,8 @@ import orjson
 from metl_gui.core.connect_schema import declare
 from metl_gui.core.declarations import fingerprint
 from metl_gui.engine.kernel.kernel import Kernel
-from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.records import Records
 from tests.benchmarks.harness import Case, paired
 
 _MESSAGES = 20_000
@@ -53,7 +52,6 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     for name, write, target in kinds:
         events = [_event(dice, number, count) for number in range(count)]
         yield _case(name, events, [write(event) for event in events], target, rounds)
-    yield _reference_case([_event(dice, number, count // 4) for number in range(count // 4)], rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +118,11 @@ def _plan() -> Plan:
 
 
 def _case(name: str, events: list[_Event], raws: list[bytes], target: float | None, rounds: int) -> Case:
-    kernel, reference = Kernel(_plan(), patience=0), Kernel(_plan(), is_fast=False)
-    offsets, files = _offsets(raws), ["fx.jsonl"] * len(raws)
-    _check(kernel, reference, events, raws)
+    kernel, records = Kernel(_plan()), Records.of(raws, "fx.jsonl")
+    _check(kernel, events, records)
     return paired(
         f"kernel, {name}",
-        lambda: kernel.map(raws, files, offsets),
+        lambda: kernel.map(records),
         lambda: [orjson.dumps(orjson.loads(raw)) for raw in raws],
         unit="us a message",
         per=1e6 / len(raws),
@@ -135,32 +132,12 @@ def _case(name: str, events: list[_Event], raws: list[bytes], target: float | No
     )
 
 
-def _reference_case(events: list[_Event], rounds: int) -> Case:
-    raws = [event.envelope for event in events]
-    fast, reference = Kernel(_plan(), patience=0), Kernel(_plan(), is_fast=False)
-    offsets, files = _offsets(raws), ["fx.jsonl"] * len(raws)
-    _check(fast, reference, events, raws)
-    return paired(
-        "fast lane, envelopes",
-        lambda: fast.map(raws, files, offsets),
-        lambda: reference.map(raws, files, offsets),
-        unit="us a message",
-        per=1e6 / len(raws),
-        target=None,
-        rounds=rounds,
-        note=f"{len(raws)} records, the kernel without its fast lane as baseline",
-    )
-
-
-def _check(kernel: Kernel, reference: Kernel, events: list[_Event], raws: list[bytes]) -> None:
-    """Fail unless every record was mapped, each payload holds the row's exact values, and both lanes agree."""
-    offsets, files = _offsets(raws), ["fx.jsonl"] * len(raws)
-    outcome, expected = kernel.map(raws, files, offsets), reference.map(raws, files, offsets)
-    if (outcome.messages, outcome.counts()) != (expected.messages, expected.counts()):
-        raise AssertionError("the fast lane and the reference wrote different messages")
-    if outcome.fates != [Fate.MAPPED] * len(raws) or outcome.records != list(range(len(raws))):
+def _check(kernel: Kernel, events: list[_Event], records: Records) -> None:
+    """Fail unless every record was mapped and each payload holds the row's exact values."""
+    outcome = kernel.map(records)
+    if outcome.fates.any() or outcome.records.tolist() != list(range(len(records))):
         raise AssertionError("a record was not mapped")
-    for event, text in zip(events, outcome.messages, strict=True):
+    for event, text in zip(events, outcome.messages(), strict=True):
         payload = json.loads(text, parse_float=Decimal)["payload"]
         row = json.loads(event.envelope, parse_float=Decimal)["before" if event.op == "d" else "after"]
         names = list(row)[:1] if event.op == "d" else list(row)
@@ -175,10 +152,6 @@ def _leaves(payload: dict[str, Any]) -> Iterator[Any]:
             yield from _leaves(value)
         else:
             yield value
-
-
-def _offsets(raws: list[bytes]) -> list[int]:
-    return [0, *itertools.accumulate(len(raw) + 1 for raw in raws)][:-1]
 
 
 def _wrapped(event: _Event) -> bytes:

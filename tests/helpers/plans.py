@@ -10,6 +10,7 @@ import msgspec
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.kernel.records import Records
 
 FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
 
@@ -25,8 +26,7 @@ def plan_of(written: dict[str, Any]) -> Plan:
 
 def map_all(kernel: Kernel, raws: list[bytes]) -> Outcome:
     """Map records as the lines of a file called ``f``."""
-    offsets = [sum(len(raw) + 1 for raw in raws[:at]) for at in range(len(raws))]
-    return kernel.map(raws, ["f"] * len(raws), offsets)
+    return kernel.map(Records.of(raws, "f"))
 
 
 def row(outcome: Outcome, at: int = 0) -> dict[str, Any]:

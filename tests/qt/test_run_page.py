@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.report import RunReport
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
@@ -39,7 +40,7 @@ def keep_run(
     plan = compile_plan(workbench.document, "", include_unconfirmed=not is_production)
     raws = content(sample.messages / "payments.jsonl").replace(ORDERS.encode(), topic).splitlines()
     kernel = Kernel(plan, "production" if is_production else "test")
-    outcome = kernel.map(raws, ["payments.jsonl"] * len(raws), list(range(len(raws))))
+    outcome = kernel.map(Records.of(raws, "payments.jsonl", range(len(raws))))
     for row in outcome.set_aside:
         folder = errors / f"reason={row.reason}"
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from metl_gui.core.classify import ROW_KINDS, Kind, classify, is_with_schema, op
 from metl_gui.core.connect_schema import declare, record_name, row_of, without_added
 from metl_gui.core.declarations import fingerprint
 from metl_gui.core.json_text import (
+    BLANK,
     NULL,
     Members,
     check,
@@ -110,6 +111,8 @@ def read_wrapped(wrapped: Wrapped, known: frozenset[str]) -> Change | Kind:
         if wrapped.value[:1] == b"\0":
             raise RecordError("undecodable", "the value is in the framing of a registry, which is not read yet")
         check(wrapped.value)
+        if wrapped.value.strip(BLANK) == NULL:
+            return Kind.TOMBSTONE
     found = members(wrapped.value)
     half = SchemaHalf()
     if is_with_schema(found):
@@ -187,7 +190,8 @@ def _refuse_rowless(found: Members, op: str) -> None:
 
 
 def _of_flattened(found: Members, topic: str, half: SchemaHalf) -> Change:
-    is_deleted = text_of(found.get("__deleted")) == "true"
+    # The transform writes text; a cast behind it, as many pipelines have, makes it a boolean.
+    is_deleted = text_of(found.get("__deleted")) == "true" or bytes(found.get("__deleted", b"")) == b"true"
     op = "d" if is_deleted else op_of(text_of(found.get("__op")))
     origin = {
         name: bytes(raw)
@@ -279,13 +283,13 @@ def _milliseconds(*candidates: bytes | Raw | None) -> bytes:
         written = NULL if raw is None else bytes(raw)
         if written[-1:].isdigit():
             return written
-        if written[1:-1].isdigit():
-            return written[1:-1]
+        if is_text(written) and written[1:-1].isdigit():
+            return written[1:-1].lstrip(b"0") or b"0"
     return NULL
 
 
 def _key(raw: bytes | None) -> Members | None:
-    if raw is None or not raw.lstrip(b" \t\r\n").startswith(b"{"):
+    if raw is None or not raw.lstrip(BLANK).startswith(b"{"):
         return None
     check(raw)
     found = members(raw)

@@ -1,17 +1,21 @@
-"""What became of a batch of records: messages, statuses, what was set aside, and the counts of a report."""
+"""What became of a batch of records: messages, fates, what was set aside, and the counts of a report."""
 
 from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from metl_gui.core.classify import Kind
+import numpy as np
+from numpy.typing import NDArray
+
 from metl_gui.core.json_text import NULL, quoted
 from metl_gui.errors import RecordError
+
+Filled: TypeAlias = "Counter[tuple[str, str, str]]"
+"""Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""
 
 
 class Fate(IntEnum):
@@ -37,64 +41,104 @@ class SetAside(NamedTuple):
     text: bytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Outcome:
     """What became of one batch.
 
-    Shape: ``messages``, ``entities`` and ``records`` have one entry for each outgoing message: its JSON text, its
-    entity, and which record of the batch it was made from. ``fates`` has one entry for each record; ``by_version``
-    counts those whose version was told, whatever their fate, by ``schema@version``.
+    Args:
+        text: all messages one after the other, each with a line feed behind it.
+        starts, stops: of each message in the text, without its line feed.
+        entities: of each message, an index into ``entity_names``.
+        records: of each message, the record of the batch that it was made from.
+        fates: of each record, a ``Fate``.
+        set_aside: the records in the error store.
+        by_skip: records without a row by kind.
+        from_unreviewed: messages made by blocks that nobody has confirmed, by entity.
+        by_version: records whose version was told, whatever their fate, by ``schema@version``.
+        filled: see ``Filled``.
+        bytes_in: bytes of the records.
+        hits: records that the compiled kernel mapped. The reference mapped the others.
+
+    Shape: ``starts``, ``stops``, ``entities`` and ``records`` (messages,); ``fates`` (records,).
     Order: as the batch.
     """
 
-    messages: list[bytes] = field(default_factory=list)
-    entities: list[str] = field(default_factory=list)
-    records: list[int] = field(default_factory=list)
+    text: memoryview
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    entities: NDArray[np.int32]
+    records: NDArray[np.int32]
+    fates: NDArray[np.int8]
+    entity_names: tuple[str, ...]
     set_aside: list[SetAside] = field(default_factory=list)
-    fates: list[Fate] = field(default_factory=list)
     by_skip: Counter[str] = field(default_factory=Counter)
     from_unreviewed: Counter[str] = field(default_factory=Counter)
     by_version: Counter[str] = field(default_factory=Counter)
+    filled: Filled = field(default_factory=Counter)
     bytes_in: int = 0
+    hits: int = 0
 
-    def skip(self, kind: Kind) -> None:
-        """Count a record without a row."""
-        self.fates.append(Fate.SKIPPED)
-        self.by_skip[str(kind)] += 1
+    def __len__(self) -> int:
+        """Return the number of messages."""
+        return len(self.starts)
 
-    def send(self, sent: Iterable[tuple[str, bytes, bool]]) -> None:
-        """Keep the messages of one record: entity, text, and whether nobody has confirmed what made it."""
-        record, before = len(self.fates), len(self.messages)
-        for entity, text, is_unreviewed in sent:
-            self.messages.append(text)
-            self.entities.append(entity)
-            self.records.append(record)
-            if is_unreviewed:
-                self.from_unreviewed[entity] += 1
-        self.fates.append(Fate.MAPPED if len(self.messages) > before else Fate.FILTERED)
+    def message(self, at: int) -> bytes:
+        """Return one message."""
+        return bytes(self.text[self.starts[at] : self.stops[at]])
 
-    def put_aside(self, error: RecordError, row: bytes) -> None:
-        """Keep a record that cannot be mapped, with its row of the error store."""
-        self.set_aside.append(SetAside(len(self.fates), error.reason, row))
-        self.fates.append(Fate.SET_ASIDE)
+    def entity(self, at: int) -> str:
+        """Return the entity of one message."""
+        return self.entity_names[int(self.entities[at])]
 
-    def counts(self) -> dict[str, int | dict[str, int]]:
+    def messages(self) -> list[bytes]:
+        """Return all messages."""
+        text = bytes(self.text)
+        return [text[start:stop] for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True)]
+
+    def sent_to(self) -> list[str]:
+        """Return the entity of each message."""
+        return [self.entity_names[entity] for entity in self.entities.tolist()]
+
+    def lines_by_entity(self) -> dict[str, memoryview | bytes]:
+        """Return the messages of each entity, each with a line feed behind it, in the order they first came."""
+        found, first = np.unique(self.entities, return_index=True)
+        if len(found) == 1:
+            return {self.entity_names[found[0]]: self.text}
+        return {self.entity_names[entity]: self._lines(entity) for entity in found[np.argsort(first)]}
+
+    def _lines(self, entity: int) -> bytes:
+        of_it = self.entities == entity
+        ends = zip(self.starts[of_it].tolist(), (self.stops[of_it] + 1).tolist(), strict=True)
+        text = self.text
+        return b"".join([text[start:end] for start, end in ends])
+
+    def counts(self) -> dict[str, int | dict[str, int] | dict[str, dict[str, int]]]:
         """Return the counts under the names that a report uses."""
+        fates = np.bincount(self.fates, minlength=len(Fate)).tolist()
+        by_entity = np.bincount(self.entities, minlength=len(self.entity_names)).tolist()
         return {
             "read": len(self.fates),
-            "mapped": self.fates.count(Fate.MAPPED),
-            "filtered": self.fates.count(Fate.FILTERED),
-            "set_aside": self.fates.count(Fate.SET_ASIDE),
-            "skipped": self.fates.count(Fate.SKIPPED),
-            "messages_out": len(self.messages),
+            "mapped": fates[Fate.MAPPED],
+            "filtered": fates[Fate.FILTERED],
+            "set_aside": fates[Fate.SET_ASIDE],
+            "skipped": fates[Fate.SKIPPED],
+            "messages_out": len(self),
             "bytes_in": self.bytes_in,
-            "bytes_out": sum(map(len, self.messages)),
+            "bytes_out": len(self.text) - len(self),
             "from_unreviewed": dict(self.from_unreviewed),
-            "by_entity": dict(Counter(self.entities)),
+            "by_entity": {name: count for name, count in zip(self.entity_names, by_entity, strict=True) if count},
             "by_reason": dict(Counter(row.reason for row in self.set_aside)),
             "by_skip": dict(self.by_skip),
             "by_version": dict(self.by_version),
+            "by_attribute": self.by_attribute(),
         }
+
+    def by_attribute(self) -> dict[str, dict[str, int]]:
+        """Return ``filled`` as reports write it: CDM paths by ``entity@version``."""
+        found: dict[str, dict[str, int]] = {}
+        for (entity, version, path), count in self.filled.items():
+            found.setdefault(f"{entity}@{version}", {})[path] = count
+        return found
 
 
 def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: bytes) -> bytes:

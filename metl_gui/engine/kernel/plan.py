@@ -72,6 +72,49 @@ class SchemaPlan(msgspec.Struct, frozen=True):
     placeholder: str = DEFAULT_PLACEHOLDER
 
 
+class ColumnPlan(msgspec.Struct, frozen=True):
+    """One attribute of an entity version, as a typed sink stores it; the arguments are those of the attribute."""
+
+    path: str
+    type: str
+    logical: str = ""
+    scale: int | None = None
+    optional: bool = True
+
+
+class SourceType(msgspec.Struct, frozen=True):
+    """What a source attribute is, where the column that it fills could be misread as something else.
+
+    Args:
+        schema, version: of the source; the version by its shown label.
+        path: the column.
+        type, logical, scale: of the source attribute.
+    """
+
+    schema: str
+    version: str
+    path: str
+    type: str
+    logical: str = ""
+    scale: int | None = None
+
+
+class EntityPlan(msgspec.Struct, frozen=True):
+    """One entity version that something is mapped to.
+
+    Args:
+        entity, version: the version by its shown label.
+        columns: its attributes, in their order.
+        sources: sources of another type than the column they fill, of those columns whose values say nothing of
+            their own meaning: bytes, decimals and times.
+    """
+
+    entity: str
+    version: str
+    columns: tuple[ColumnPlan, ...] = ()
+    sources: tuple[SourceType, ...] = ()
+
+
 def version_name(schema: str, label: str) -> str:
     """Name a version as reports and error stores do."""
     return f"{schema}@{label}"
@@ -84,11 +127,13 @@ class Plan(msgspec.Struct, frozen=True):
         state: number of the state, written into every message.
         hash: content hash of the state.
         schemas: every schema, mapped or not.
+        entities: every entity version that something is mapped to.
     """
 
     state: int
     hash: str
     schemas: tuple[SchemaPlan, ...]
+    entities: tuple[EntityPlan, ...] = ()
 
     def by_name(self) -> dict[str, SchemaPlan]:
         """Schemas by name and alias; a name wins over an alias, an earlier schema over a later one."""

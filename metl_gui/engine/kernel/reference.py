@@ -1,7 +1,6 @@
 """The reference kernel: maps each record by the letter of contract.md §5 and dmm.md §4 (A6).
 
-Slow parts are kept by shape (``versions``), and records that look like one mapped before take a fast lane
-(``forms``) that is built by running this kernel, so that both cannot differ in what they write.
+Slow parts are kept by shape (``versions``).
 """
 
 from __future__ import annotations
@@ -9,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from metl_gui.core.classify import Kind
 from metl_gui.core.json_text import NULL, Members, quoted
 from metl_gui.core.paths import escape, split
 from metl_gui.core.wrappers import Wrapped, unwrap
 from metl_gui.engine.kernel.changes import Change, read_wrapped
+from metl_gui.engine.kernel.gathering import Gathering, Sent
 from metl_gui.engine.kernel.layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
-from metl_gui.engine.kernel.outcomes import Outcome, error_row
+from metl_gui.engine.kernel.outcomes import error_row
 from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
@@ -40,27 +39,23 @@ class Reference:
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
 
-    def map_record(self, raw: bytes, place: str, outcome: Outcome) -> Kind | None:
+    def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
         """Map one record.
 
         Args:
             raw: the record exactly.
             place: its position in the file, used where the record names no other.
             outcome: where messages, fate and counts go.
-
-        Returns:
-            The kind of a record that was skipped.
         """
         found = Found(place)
         try:
-            return self.map_wrapped(unwrap(raw), found, outcome)
+            self.map_wrapped(unwrap(raw), found, outcome)
         except RecordError as error:
             where = found.schema, found.version, found.position
             outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
-            return None
 
-    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Outcome) -> Kind | None:
-        """Map one record that was taken apart; return the kind of one that was skipped.
+    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Gathering) -> None:
+        """Map one record that was taken apart.
 
         Raises:
             RecordError: it must be set aside; nothing of it was sent.
@@ -71,11 +66,10 @@ class Reference:
         change = read_wrapped(wrapped, self.known)
         if isinstance(change, Change):
             self.map_change(change, found, outcome)
-            return None
-        outcome.skip(change)
-        return change
+        else:
+            outcome.skip(change)
 
-    def map_change(self, change: Change, found: Found, outcome: Outcome) -> None:
+    def map_change(self, change: Change, found: Found, outcome: Gathering) -> None:
         """Map one change, whole or not at all.
 
         Raises:
@@ -90,7 +84,7 @@ class Reference:
             found.version = version.label
             outcome.by_version[version_name(found.schema, version.label)] += 1
             sent = self._messages(schema, version, change, found)
-        outcome.send([(block.entity, text, block.is_unreviewed) for block, text in sent])
+        outcome.send(sent)
 
     def _schema(self, change: Change) -> _Schema:
         for name in change.names:
@@ -110,9 +104,7 @@ class Reference:
             self.tail,
         )
 
-    def _messages(
-        self, schema: _Schema, version: VersionPlan, change: Change, found: Found
-    ) -> list[tuple[BlockPlan, bytes]]:
+    def _messages(self, schema: _Schema, version: VersionPlan, change: Change, found: Found) -> list[Sent]:
         if self.is_production:
             _refuse_held(schema.plan, version)
         if not any(block.targets for block in version.blocks):
@@ -174,7 +166,7 @@ class _Writer:
         self.blocks = [block for block in version.blocks if block.targets]
         self.change = change
 
-    def images(self, op: str) -> list[tuple[BlockPlan, bytes]]:
+    def images(self, op: str) -> list[Sent]:
         """Write full images for c, r and u; a c or r without any value is not sent."""
         row = self.change.row or {}
         message_key = self.change.key() if self.version.key is None else None
@@ -183,7 +175,7 @@ class _Writer:
         for block in self.blocks:
             members, unchanged = self._payload(block, row)
             if op == "u" or unchanged or any(value != NULL for _, value in members):
-                sent.append((block, self._write(op, block, key, (write_nested(members), write_unchanged(unchanged)))))
+                sent.append(self._write(op, block, key, members, unchanged))
         return sent
 
     def _payload(
@@ -201,7 +193,7 @@ class _Writer:
                 members.append((target, value))
         return members, unchanged
 
-    def deletes(self, row: Members | None, message_key: Members | None) -> list[tuple[BlockPlan, bytes]]:
+    def deletes(self, row: Members | None, message_key: Members | None) -> list[Sent]:
         """Write deletes: the key, and what identifies the row; the rest only where old rows are given whole.
 
         Raises:
@@ -217,20 +209,26 @@ class _Writer:
         for block in self.blocks:
             identifying = {source: by_source[source] for source, _ in block.targets if source in by_source}
             members, unchanged = self._payload(block, row or {}, None if is_full else identifying)
-            content = write_nested(members), write_unchanged(unchanged)
-            sent.append((block, self._write("d", block, key, content)))
+            sent.append(self._write("d", block, key, members, unchanged))
         return sent
 
     def _write(
-        self, op: str, block: BlockPlan, key: list[tuple[str, bytes]] | None, content: tuple[bytes, bytes]
-    ) -> bytes:
+        self,
+        op: str,
+        block: BlockPlan,
+        key: list[tuple[str, bytes]] | None,
+        members: list[tuple[str, bytes]],
+        unchanged: list[str],
+    ) -> Sent:
         targets = dict(block.targets)
         named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key or ()]
         entity = quoted(block.entity), quoted(block.entity_version)
-        return self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
+        content = write_nested(members), write_unchanged(unchanged)
+        text = self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
+        return Sent(block, text, [path for path, value in members if value != NULL])
 
 
-def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[tuple[BlockPlan, bytes]]:
+def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[Sent]:
     """Write one truncate for every entity that any version of the schema feeds.
 
     Raises:
@@ -244,7 +242,8 @@ def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[tup
         fed = [block for block in fed if not block.is_held]
     blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
     return [
-        (block, head.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b""))) for entity, block in blocks.items()
+        Sent(block, head.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b"")))
+        for entity, block in blocks.items()
     ]
 
 

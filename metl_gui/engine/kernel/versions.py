@@ -19,6 +19,11 @@ from metl_gui.errors import RecordError
 
 _Shape: TypeAlias = tuple[bool, str, tuple[str, ...], tuple[str, ...] | None]
 _CACHED_SHAPES = 10_000
+_CACHED_LETTERS = 10_000
+"""Shapes with longer names are decided anew each time, so that a hostile stream cannot fill the memory."""
+
+_FILLERS = frozenset({b'""', b"0", b"0.0", b"false"})
+"""What stands in columns that are not nullable where a delete does not give the old row (cdc-formats.md §2)."""
 
 
 class Versions:
@@ -63,10 +68,16 @@ class Versions:
 
     def _label(self, change: Change) -> str | None:
         raw = value_at(change.row, self.field) if self.field else None
-        if raw is None or is_null(raw):
+        if raw is None or is_null(raw) or (change.op == "d" and self._is_filler(raw)):
             return None
         text = text_of(raw)
         return bytes(raw).decode() if text is None else text
+
+    def _is_filler(self, raw: Raw) -> bool:
+        """Say whether a value in the row of a delete may be there only because the column is not nullable."""
+        return (
+            not (self.schema.has_full_images or self.schema.version_field.startswith("__")) and bytes(raw) in _FILLERS
+        )
 
     def _labelled(self, label: str) -> VersionPlan:
         for version in reversed(self.schema.versions):
@@ -85,16 +96,24 @@ class Versions:
                 found = self._fitting(change, versions)
             except RecordError as error:
                 found = error
-            if len(self._by_shape) >= _CACHED_SHAPES:
-                self._by_shape.clear()
-            self._by_shape[shape] = found
+            self._keep(shape, found)
         if isinstance(found, RecordError):
             raise RecordError(found.reason, found.detail)
         return found
 
+    def _keep(self, shape: _Shape, found: VersionPlan | RecordError) -> None:
+        letters = sum(map(len, shape[2])) + sum(map(len, shape[3] or ()))
+        if letters > _CACHED_LETTERS:
+            return
+        if len(self._by_shape) >= _CACHED_SHAPES:
+            self._by_shape.clear()
+        self._by_shape[shape] = found
+
     def _fitting(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
         fitting = [version for version in versions if self._fits(version, change)]
         if not fitting and change.op == "d":
+            if not (change.row or change.key()):
+                raise RecordError("no_key", "a delete with neither a message key nor a row")
             fitting = [version for version in versions if _fits_by_key(version, change)]
         if not fitting:
             raise RecordError(
@@ -165,7 +184,7 @@ def _fits_by_key(version: VersionPlan, change: Change) -> bool:
     present = {escape(name) for name in (change.row if key is None else key) or ()}
     if key is not None and version.key is None:
         return present <= set(version.paths)
-    return bool(version.key) and present >= {path.split(".")[0] for path in version.key or ()}
+    return bool(version.key) and present >= {escape(split(path)[0]) for path in version.key or ()}
 
 
 def _parents(paths: Sequence[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ Parts carry the task and its attempt in their names, so a second attempt never t
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from metl_gui.engine.failures import TaskError
@@ -29,10 +29,10 @@ class JsonlParts:
         self.made = made
         self.name = f"{name}.jsonl"
         self._written: dict[Path, None] = {}
-        self._waiting: dict[Path, list[bytes]] = {}
+        self._waiting: dict[Path, list[bytes | memoryview]] = {}
         self._waiting_bytes = 0
 
-    def append(self, folder: Path, lines: list[bytes]) -> None:
+    def append(self, folder: Path, lines: Sequence[bytes | memoryview]) -> None:
         """Take lines for the part in a folder."""
         self._waiting.setdefault(folder, []).extend(lines)
         self._waiting_bytes += sum(map(len, lines))
@@ -55,7 +55,7 @@ class JsonlParts:
         self._waiting.clear()
         self._waiting_bytes = 0
 
-    def _write(self, folder: Path, lines: list[bytes]) -> None:
+    def _write(self, folder: Path, lines: Sequence[bytes | memoryview]) -> None:
         path = folder / self.name
         if path not in self._written:
             if folder not in self.made:

@@ -1,4 +1,4 @@
-"""Records of ranges in batches, as fast as Python reads lines: a block of lines is cut in one call.
+"""Records of ranges in batches, as fast as memory is read: a block of lines is cut in one call.
 
 Order: as in the file. Units: offsets are bytes before the record, decompressed.
 """
@@ -6,10 +6,13 @@ Order: as in the file. Units: offsets are bytes before the record, decompressed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from typing import IO, NamedTuple
 
+import numpy as np
+
 from metl_gui.core.framing import SNIFF_BYTES, Framed, Framing, sniff, split, split_lines
+from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes
 from metl_gui.engine.sources.files import FileRange, SourceFile
 
@@ -18,6 +21,8 @@ BATCH_BYTES = 4 << 20
 _LONG_LINE_BYTES = 8 << 20
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r"
+_LINE_FEED, _RETURN = b"\n\r"
+_BLANK_BYTES = np.frombuffer(_BLANK, np.uint8)
 
 
 class Batch(NamedTuple):
@@ -25,20 +30,11 @@ class Batch(NamedTuple):
 
     Args:
         file: index of the file.
-        offsets, raws: of each record.
-        sizes: how long each is; empty when all are whole.
-        names: for each, the name of its file as positions say it; empty when it is that of ``file``.
+        records: the records, with the name of the file.
     """
 
     file: int
-    offsets: list[int]
-    raws: list[bytes]
-    sizes: list[int]
-    names: Sequence[str] = ()
-
-    def first(self, count: int) -> Batch:
-        """Return the first records only."""
-        return Batch(self.file, self.offsets[:count], self.raws[:count], self.sizes[:count], self.names[:count])
+    records: Records
 
 
 def read_batches(files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None) -> Iterator[Batch]:
@@ -49,82 +45,102 @@ def read_batches(files: Sequence[SourceFile], ranges: Iterable[FileRange], limit
     """
     left = limit
     for piece in ranges:
-        for batch in _of_range(files[piece.file], piece):
+        for records in _of_range(files[piece.file], piece):
+            batch = Batch(piece.file, records)
             if left is None:
                 yield batch
                 continue
             if left:
-                yield batch.first(left)
-            left -= min(left, len(batch.raws))
+                yield Batch(batch.file, batch.records.first(left))
+            left -= min(left, len(batch.records))
             if not left:
                 return
 
 
-def _of_range(file: SourceFile, piece: FileRange) -> Iterator[Batch]:
+def _of_range(file: SourceFile, piece: FileRange) -> Iterator[Records]:
     with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
         if piece.start == 0 and piece.stop == file.size_bytes:
-            yield from _of_whole(stream, piece.file, file.framing)
+            yield from _of_whole(stream, file)
             return
         first = _first_line(stream, piece.start, piece.stop)
         if first is not None:
             stream.seek(first)
-            yield from _of_lines(_to_line_end(stream, first, piece.stop), piece.file, first)
+            yield from _of_lines(_to_line_end(stream, first, piece.stop), file.name, first)
 
 
-def _of_whole(stream: IO[bytes], file: int, framing: Framing | None) -> Iterator[Batch]:
+def _of_whole(stream: IO[bytes], file: SourceFile) -> Iterator[Records]:
     head = stream.read(SNIFF_BYTES)
     chunks = chain([head], chunks_of(stream))
-    if (framing or sniff(head)) is not Framing.LINES:
-        yield from _gathered(split(chunks, framing), file)
+    if (file.framing or sniff(head)) is not Framing.LINES:
+        yield from _gathered(split(chunks, file.framing), file.name)
         return
     offset = len(_BOM) if head.startswith(_BOM) else 0
-    yield from _of_lines(chain([head[offset:]], chunks_of(stream)), file, offset)
+    yield from _of_lines(chain([head[offset:]], chunks_of(stream)), file.name, offset)
 
 
-def _of_lines(chunks: Iterator[bytes], file: int, offset: int) -> Iterator[Batch]:
+def _of_lines(chunks: Iterator[bytes], name: str, offset: int) -> Iterator[Records]:
     """Cut blocks of whole lines in one call each; a very long line goes the careful way, and what follows it too."""
     rest = b""
     for chunk in chunks:
-        block, ended, after = chunk.rpartition(b"\n")
-        if not ended:
+        end = chunk.rfind(b"\n")
+        if end < 0:
             rest += chunk
             if len(rest) > _LONG_LINE_BYTES:
-                yield from _gathered(split_lines(chain([rest], chunks), offset), file)
+                yield from _gathered(split_lines(chain([rest], chunks), offset), name)
                 return
             continue
-        block = rest + block
-        yield _cut(block, file, offset)
+        block = rest + chunk[:end] if rest else chunk[:end]
+        yield cut_lines(block, name, offset)
         offset += len(block) + 1
-        rest = after
+        rest = chunk[end + 1 :]
     if rest:
-        yield _cut(rest, file, offset)
+        yield cut_lines(rest, name, offset)
 
 
-def _cut(block: bytes, file: int, offset: int) -> Batch:
-    raws = block.split(b"\n")
-    starts = accumulate(map(len, raws), lambda start, size: start + size + 1, initial=offset)
-    kept = [(start, raw) for start, raw in zip(starts, raws, strict=False) if raw.strip(_BLANK)]
-    texts = [raw for _, raw in kept]
-    if b"\r" in block:
-        texts = [raw.removesuffix(b"\r") for raw in texts]
-    return Batch(file, [start for start, _ in kept], texts, [])
+def cut_lines(block: bytes, name: str, offset: int) -> Records:
+    """Cut a block of whole lines into records; blank lines are none, and a return at the end of a line is not in it.
+
+    Args:
+        block: the lines, without the line feed of the last.
+        name: the name of their file.
+        offset: where in the file they begin.
+    """
+    letters = np.frombuffer(block, np.uint8)
+    feeds = np.flatnonzero(letters == _LINE_FEED)
+    starts = np.concatenate(([0], feeds + 1))
+    stops = np.concatenate((feeds, [len(block)]))
+    is_kept = stops > starts
+    starts, stops = starts[is_kept], stops[is_kept]
+    suspects = np.flatnonzero(np.isin(letters[starts], _BLANK_BYTES))
+    if len(suspects):
+        is_kept = np.ones(len(starts), np.bool_)
+        is_kept[suspects] = [bool(block[starts[at] : stops[at]].strip(_BLANK)) for at in suspects]
+        starts, stops = starts[is_kept], stops[is_kept]
+    if len(stops):
+        stops = stops - (letters[stops - 1] == _RETURN)
+    return Records(block, starts, stops, _shifted(starts, offset), name)
 
 
-def _gathered(records: Iterator[Framed], file: int) -> Iterator[Batch]:
+def _shifted(starts: Places, offset: int) -> Places:
+    return starts + offset if offset else starts
+
+
+def _gathered(records: Iterator[Framed], name: str) -> Iterator[Records]:
     held: list[Framed] = []
     size = 0
     for record in records:
         held.append(record)
         size += len(record.raw)
         if len(held) >= BATCH_RECORDS or size >= BATCH_BYTES:
-            yield _batch(held, file)
+            yield _joined(held, name)
             held, size = [], 0
     if held:
-        yield _batch(held, file)
+        yield _joined(held, name)
 
 
-def _batch(records: list[Framed], file: int) -> Batch:
-    return Batch(file, [r.offset for r in records], [r.raw for r in records], [r.size_bytes for r in records])
+def _joined(records: list[Framed], name: str) -> Records:
+    sizes = None if all(record.is_whole for record in records) else [record.size_bytes for record in records]
+    return Records.of([r.raw for r in records], name, [r.offset for r in records], sizes=sizes)
 
 
 def _first_line(stream: IO[bytes], start: int, stop: int) -> int | None:

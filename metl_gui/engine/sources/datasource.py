@@ -108,17 +108,18 @@ class MappingReader(_Reader):
         kernel = kernel_for(self.order, Path(self.order.plan).read_bytes)
         task = Task(self.order, kernel, partition.value, context.attemptNumber() if context else 0)
         for batch in self.batches(partition.value):
-            task.map(self.reading.files[batch.file].name, batch)
+            task.map(batch.records)
         outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end())], pa.binary())]
         yield pa.RecordBatch.from_arrays(outcome, schema=pa.schema(_OUTCOMES))
 
 
 def _arrow(batch: Batch) -> pa.RecordBatch:
-    count = len(batch.raws)
+    records = batch.records
+    sizes = records.lengths if records.sizes is None else records.sizes
     columns: list[pa.Array[Any]] = [
-        pa.array([batch.file] * count, pa.int32()),
-        pa.array(batch.offsets, pa.int64()),
-        pa.array(batch.sizes or [len(raw) for raw in batch.raws], pa.int64()),
-        pa.array(batch.raws, pa.binary()),
+        pa.array([batch.file] * len(records), pa.int32()),
+        pa.array(records.offsets, pa.int64()),
+        pa.array(sizes, pa.int64()),
+        pa.array(list(records), pa.binary()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW)

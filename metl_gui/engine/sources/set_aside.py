@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.errors import RunError
@@ -38,13 +39,13 @@ def read_set_aside(
     """
     for batch in read_batches(files, ranges, limit):
         raws, names, offsets = [], [], []
-        for offset, line in zip(batch.offsets, batch.raws, strict=True):
+        for offset, line in zip(batch.records.offsets.tolist(), batch.records, strict=True):
             raw, position = record_of(line, files[batch.file], offset)
             name, place = _parted(position or f"{files[batch.file].name}@{offset}")
             raws.append(raw)
             names.append(name)
             offsets.append(place)
-        yield Batch(batch.file, offsets, raws, [], names)
+        yield Batch(batch.file, Records.of(raws, batch.records.name, offsets, names))
 
 
 def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[bytes, str | None]:

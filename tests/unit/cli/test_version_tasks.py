@@ -9,6 +9,7 @@ import pytest
 
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.records import Records
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.version_tasks import collect_tasks
 from tests.unit.cli.test_commands import Metl, metl
@@ -37,7 +38,7 @@ def write(workbench: Workbench, errors: Path, place: dict[str, str], row: dict[s
     """Set three messages aside, as a run does."""
     source = {"name": "fx", "schema": "pay", "lsn": 1} | place
     raw = json.dumps({"before": None, "after": row, "source": source, "op": "c", "ts_ms": 1}).encode()
-    outcome = Kernel(compile_plan(workbench.document)).map([raw] * 3, ["in"] * 3, [0, 1, 2])
+    outcome = Kernel(compile_plan(workbench.document)).map(Records.of([raw] * 3, "in", range(3)))
     assert outcome.set_aside
     for set_aside in outcome.set_aside:
         folder = errors / f"reason={set_aside.reason}"

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.runs import ReplayOrder, RunSpec
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, held
@@ -17,12 +18,13 @@ from metl_gui.errors import RunError
 from tests.helpers.plans import plan_of
 
 RAWS = [b'{"a":"\xc3\xa9\\u00e9","n":1.50}', b"\xff not utf-8 \x00", b"{}", b'{"line":"\\n"}']
+SOURCE = Records.of(RAWS, "in/a@b.jsonl", [0, 30, 60, 90])
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """Set some records aside for one reason, and a few for another."""
-    outcome = Kernel(plan_of({"schemas": []})).map(RAWS, ["in/a@b.jsonl"] * 4, [0, 30, 60, 90])
+    outcome = Kernel(plan_of({"schemas": []})).map(SOURCE)
     rows = [row.text for row in outcome.set_aside]
     assert len(rows) >= 2
     return write(tmp_path / "errors", "unknown_schema", rows)
@@ -54,7 +56,7 @@ def replay(
         source, staging = ReplaySource(found, run_id, mode, False, True), Staging(spec)
         staging.prepare()
         files, tasks = source.cut(None, 1)
-        read = [raw.decode() for task in tasks for batch in read_set_aside(files, task) for raw in batch.raws]
+        read = [raw.decode() for task in tasks for batch in read_set_aside(files, task) for raw in batch.records]
         written = []
         if again:
             write(staging.errors_partial, "unknown_version", again)
@@ -67,12 +69,12 @@ def replay(
 
 def test_records_come_out_as_the_bytes_and_positions_they_went_in_with(store: Path) -> None:
     kernel = Kernel(plan_of({"schemas": []}))
-    first = kernel.map(RAWS, ["in/a@b.jsonl"] * 4, [0, 30, 60, 90])
+    first = kernel.map(SOURCE)
     source = ReplaySource(ErrorStore.at(store), "r", "test", False, False)
     files, tasks = source.cut(None, 2)
     (batch,) = [batch for task in tasks for batch in read_set_aside(files, task)]
-    assert batch.raws == [RAWS[row.record] for row in first.set_aside]
-    again = kernel.map(batch.raws, batch.names, batch.offsets)
+    assert list(batch.records) == [RAWS[row.record] for row in first.set_aside]
+    again = kernel.map(batch.records)
     assert [row.text for row in again.set_aside] == [row.text for row in first.set_aside]
 
 
@@ -82,7 +84,7 @@ def test_any_cut_reads_each_waiting_record_once(tmp_path: Path, cores: int) -> N
     source = ReplaySource(ErrorStore.at(write(tmp_path / "e", "unknown_schema", rows)), "r", "test", False, False)
     files, tasks = source.cut(None, cores)
     assert len(tasks) == cores
-    numbers = [int(raw[:5]) for task in tasks for batch in read_set_aside(files, task) for raw in batch.raws]
+    numbers = [int(raw[:5]) for task in tasks for batch in read_set_aside(files, task) for raw in batch.records]
     assert numbers == list(range(4000))
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.framing import Framed, Framing, split
 from metl_gui.core.packing import Codec
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources import files as source
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems, list_files
@@ -23,10 +24,15 @@ def _read(
     files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
 ) -> list[tuple[int, Framed]]:
     return [
-        (batch.file, Framed(offset, raw, size))
-        for batch in read_batches(files, ranges, limit)
-        for offset, raw, size in zip(batch.offsets, batch.raws, batch.sizes or map(len, batch.raws), strict=True)
+        (file, Framed(offset, raw, size))
+        for file, records in read_batches(files, ranges, limit)
+        for offset, raw, size in zip(records.offsets.tolist(), records, _sizes(records), strict=True)
     ]
+
+
+def _sizes(records: Records) -> list[int]:
+    sizes: list[int] = (records.lengths if records.sizes is None else records.sizes).tolist()
+    return sizes
 
 
 def _records(place: Path | str, limit: int | None = None) -> list[tuple[str, int, bytes]]:

@@ -1,4 +1,4 @@
-"""What waits for a person is held whole: in production nothing of its messages is sent, by either lane."""
+"""What waits for a person is held whole: in production nothing of its messages is sent."""
 
 from __future__ import annotations
 
@@ -34,61 +34,55 @@ def change(op: str, **columns: Any) -> bytes:
     return json.dumps({**sides, "source": source, "op": op, "ts_ms": 1}, separators=(",", ":")).encode()
 
 
-def mapped(plan: Plan, raws: list[bytes], mode: Mode, *, is_fast: bool) -> Outcome:
-    return map_all(Kernel(plan, mode, is_fast=is_fast, patience=0), raws)
+def mapped(plan: Plan, raws: list[bytes], mode: Mode) -> Outcome:
+    return map_all(Kernel(plan, mode), raws)
 
 
-@pytest.mark.parametrize("is_fast", [True, False], ids=["fast lane", "reference"])
 @pytest.mark.parametrize("targets", [[["id", "no"]], []], ids=["some left", "emptied"])
-def test_one_held_block_keeps_all_messages_of_its_version_back_and_of_no_other(
-    targets: list[list[str]], is_fast: bool
-) -> None:
+def test_one_held_block_keeps_all_messages_of_its_version_back_and_of_no_other(targets: list[list[str]]) -> None:
     plan = world({**HELD, "targets": targets})
     raws = [change(op, id=n, **rest) for n in range(20) for op in "crud" for rest in ({"memo": "x"}, {"sum": n})]
-    outcome = mapped(plan, raws, "production", is_fast=is_fast)
+    outcome = mapped(plan, raws, "production")
     assert outcome.counts()["set_aside"] == 80
     assert outcome.counts()["by_reason"] == {"block_needs_review": 80}
     assert outcome.counts()["by_entity"] == {"payment": 80, "ledger": 80}
-    assert {json.loads(text)["source"]["version"] for text in outcome.messages} == {"1"}
+    assert {json.loads(text)["source"]["version"] for text in outcome.messages()} == {"1"}
     assert row(outcome)["detail"] == "fx.pay.t@2:payment@2 needs review: memo is gone"
     assert (row(outcome)["schema"], row(outcome)["version"]) == ("fx.pay.t", "2")
 
 
-@pytest.mark.parametrize("is_fast", [True, False], ids=["fast lane", "reference"])
-def test_a_test_maps_the_same_records_and_counts_what_nobody_confirmed(is_fast: bool) -> None:
+def test_a_test_maps_the_same_records_and_counts_what_nobody_confirmed() -> None:
     raws = [change("c", id=n, sum=n) for n in range(20)]
-    outcome = mapped(world({**HELD, "targets": [["id", "no"]]}), raws, "test", is_fast=is_fast)
+    outcome = mapped(world({**HELD, "targets": [["id", "no"]]}), raws, "test")
     assert outcome.counts()["by_entity"] == {"payment": 20, "ledger": 20}
     assert outcome.from_unreviewed == {"payment": 20}
     assert not outcome.set_aside
 
 
-@pytest.mark.parametrize("is_fast", [True, False], ids=["fast lane", "reference"])
-def test_every_record_whose_version_was_told_is_counted_by_it_whatever_became_of_it(is_fast: bool) -> None:
+def test_every_record_whose_version_was_told_is_counted_by_it_whatever_became_of_it() -> None:
     plan = world({**HELD, "targets": []})
     raws = [*(change("c", id=n, memo="m") for n in range(9)), *(change("c", id=n, sum=1) for n in range(4))]
     raws += [change("c", id=None, memo=None), change("t"), change("c", other=1)]
-    outcome = mapped(plan, raws, "production", is_fast=is_fast)
+    outcome = mapped(plan, raws, "production")
     assert outcome.by_version == {"fx.pay.t@1": 10, "fx.pay.t@2": 4}
     assert outcome.counts()["filtered"] == 1
 
 
 def test_a_truncate_goes_where_a_confirmed_block_leads_although_another_one_is_held() -> None:
-    outcome = mapped(world({**HELD, "targets": [["id", "no"]]}), [change("t")], "production", is_fast=False)
-    assert sorted(outcome.entities) == ["ledger", "payment"]
+    outcome = mapped(world({**HELD, "targets": [["id", "no"]]}), [change("t")], "production")
+    assert sorted(outcome.sent_to()) == ["ledger", "payment"]
     assert not outcome.from_unreviewed
 
 
 def test_a_truncate_waits_while_only_held_blocks_lead_to_one_of_its_entities() -> None:
     alone = {"entity": "remark", "entity_version": "1", "targets": [["id", "no"]], "is_held": True}
-    outcome = mapped(world(alone), [change("t")], "production", is_fast=False)
-    assert outcome.messages == []
+    outcome = mapped(world(alone), [change("t")], "production")
+    assert outcome.messages() == []
     assert row(outcome)["detail"] == "fx.pay.t@2:remark@1 needs review"
 
 
-@pytest.mark.parametrize("is_fast", [True, False], ids=["fast lane", "reference"])
-def test_a_replayed_message_differs_from_the_first_one_by_nothing_but_saying_so(is_fast: bool) -> None:
+def test_a_replayed_message_differs_from_the_first_one_by_nothing_but_saying_so() -> None:
     raws = [change("c", id=n, memo="m") for n in range(5)]
-    first = map_all(Kernel(world(), is_fast=is_fast, patience=0), raws)
-    again = map_all(Kernel(world(), is_fast=is_fast, patience=0, is_replay=True), raws)
-    assert again.messages == [text[:-1] + b',"replayed":true}' for text in first.messages]
+    first = map_all(Kernel(world()), raws)
+    again = map_all(Kernel(world(), is_replay=True), raws)
+    assert again.messages() == [text[:-1] + b',"replayed":true}' for text in first.messages()]

@@ -14,6 +14,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.records import Records
 from metl_gui.errors import EditError, ProjectHeldError
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.session import Workbench
@@ -54,7 +55,7 @@ def change(table: str = "orders", **columns: Any) -> bytes:
 
 def run(workbench: Workbench, errors: Path, *raws: bytes) -> Path:
     """Set aside what no version of the project fits, as a run does."""
-    outcome = Kernel(compile_plan(workbench.document)).map(raws, ["in.jsonl"] * len(raws), list(range(len(raws))))
+    outcome = Kernel(compile_plan(workbench.document)).map(Records.of(raws, "in.jsonl", range(len(raws))))
     for row in outcome.set_aside:
         folder = errors / f"reason={row.reason}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +76,7 @@ def test_an_unknown_version_is_proposed_with_what_is_new_in_it_and_accepting_it_
     done = accept_task(workbench, task.id)
     assert (done.added[0].version, done.blocks[Verdict.SMALLER.value], done.needs_review) == ("2", 1, 1)
     assert version_tasks(workbench) == ()
-    again = Kernel(compile_plan(workbench.document)).map(raws, ["in.jsonl"] * 30, list(range(30)))
+    again = Kernel(compile_plan(workbench.document)).map(Records.of(raws, "in.jsonl", range(30)))
     assert again.counts()["mapped"] == 30
 
 

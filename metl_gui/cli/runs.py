@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive
 from metl_gui.cli.output import Output
+from metl_gui.core.framing import LIMIT_BYTES
 
 if TYPE_CHECKING:
     from metl_gui.engine.report import RunReport
@@ -74,6 +75,23 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="map blocks that nobody has confirmed too; a test always does, and counts them",
     )
+    parser.add_argument(
+        "--format",
+        choices=["jsonl", "parquet"],
+        default="jsonl",
+        help="messages as they are, or in typed columns that the CDM gives; what does not fit is set aside "
+        "(default: jsonl)",
+    )
+    parser.add_argument(
+        "--by-date", action="store_true", help="a folder date=YYYY-MM-DD for each day (UTC) below each entity"
+    )
+    parser.add_argument(
+        "--max-record-bytes",
+        type=positive,
+        default=LIMIT_BYTES,
+        metavar="N",
+        help=f"set larger records aside as too_large (default: {LIMIT_BYTES}, which is {LIMIT_BYTES >> 20} MiB)",
+    )
 
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
@@ -90,6 +108,9 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         limit=arguments.limit,
         state=arguments.state,
         include_unconfirmed=arguments.include_unconfirmed,
+        format=arguments.format,
+        by_date=arguments.by_date,
+        max_record_bytes=arguments.max_record_bytes,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = run_mapping(workbench, request, watch=watch)
@@ -111,6 +132,9 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
         state=arguments.state,
         include_unconfirmed=arguments.include_unconfirmed,
         is_again=arguments.again,
+        format=arguments.format,
+        by_date=arguments.by_date,
+        max_record_bytes=arguments.max_record_bytes,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = replay(workbench, request, watch=watch)
@@ -141,7 +165,7 @@ def report_lines(report: RunReport) -> Iterator[str]:
         yield f"  from blocks that nobody has confirmed{_named(report.from_unreviewed)}"
     yield from (f"  note: {problem}" for problem in report.problems)
     if report.outputs:
-        yield f"Messages: {report.outputs}"
+        yield f"Messages ({report.format}): {report.outputs}"
     if report.errors:
         yield f"Set aside: {report.errors}"
 

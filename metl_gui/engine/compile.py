@@ -9,6 +9,7 @@ from metl_gui.core.blocks import Block, Status
 from metl_gui.core.canonical import is_carried
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
+from metl_gui.engine.entity_plans import entity_plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
 
 _REASONS = 3
@@ -23,7 +24,7 @@ def compile_plan(document: Document, state_hash: str = "", include_unconfirmed: 
         include_unconfirmed: map with blocks that nobody has confirmed too, as tests do.
     """
     schemas = tuple(_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
-    return Plan(document.state, state_hash, schemas)
+    return Plan(document.state, state_hash, schemas, entities=entity_plans(document, include_unconfirmed))
 
 
 def _schema(document: Document, schema: Schema, include_unconfirmed: bool) -> SchemaPlan:

@@ -130,6 +130,7 @@ class Execution:
             problems=problems,
             source=self.spec.source,
             is_replay=self.spec.replay is not None,
+            format=self.spec.format,
             **{name: getattr(tally, name) for name in Tally.__struct_fields__},
         )
 

@@ -68,6 +68,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         outputs: the folder (or topic pattern) that the messages went to, empty for ``noop``.
         errors: the folder of the error store, empty when nothing was set aside.
         problems: what a person should know although the run finished (a file that grew, files left out).
+        format: how the messages were written there.
     """
 
     run_id: str
@@ -97,6 +98,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     source: str = ""
     is_replay: bool = False
+    format: str = "jsonl"
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of contract.md §5 with ``outputs`` and ``errors``."""

@@ -6,15 +6,17 @@ import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
 
 LOCAL_TARGET = "local[*]"
 NOOP = "noop"
+Format: TypeAlias = Literal["jsonl", "parquet"]
 
 
 class ReplayOrder(msgspec.Struct, frozen=True):
@@ -38,6 +40,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         source: a file, a folder or a glob; for a replay an error store.
         replay: read an error store.
         notes: what a person should know of how the run was asked for; goes into its report.
+        format: how messages are written into a folder.
+        by_date: write them into a folder for each day below the one of their entity.
+        max_record_bytes: records larger than this are set aside as ``too_large``.
         sink: a folder that is new or empty, or ``noop``.
         folder: the run folder; created when missing.
         errors: folder of the error store; by default ``errors`` in the run folder.
@@ -60,6 +65,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     hash: str = ""
     replay: ReplayOrder | None = None
     notes: tuple[str, ...] = ()
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
 
     @property
     def is_marked(self) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.report import RunReport, Tally
-from metl_gui.engine.runs import LOCAL_TARGET, NOOP, ReplayOrder, RunSpec, new_run_id
+from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
 from metl_gui.engine.sources.error_store import KEPT_IN_PART, ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
@@ -35,6 +36,7 @@ class ReplayRequest:
         state: the state to map with, as of a run.
         include_unconfirmed: as of a run.
         is_again: everything that the run itself set aside, also what was replayed already.
+        format, by_date, max_record_bytes: as of a run.
     """
 
     errors: str
@@ -46,6 +48,9 @@ class ReplayRequest:
     state: int | None = None
     include_unconfirmed: bool = False
     is_again: bool = False
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,9 @@ def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
         state=pinned.document.state,
         hash=pinned.hash,
         replay=ReplayOrder(request.reasons, request.is_again),
+        format=request.format,
+        by_date=request.by_date,
+        max_record_bytes=request.max_record_bytes,
         notes=pinned.notes,
     )
 

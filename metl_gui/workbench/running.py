@@ -18,6 +18,7 @@ import msgspec
 
 from metl_gui.core.canonical import is_carried, state_hash
 from metl_gui.core.document import Document
+from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
@@ -27,7 +28,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
-from metl_gui.engine.runs import LOCAL_TARGET, RunSpec, new_run_id
+from metl_gui.engine.runs import LOCAL_TARGET, Format, RunSpec, new_run_id
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
@@ -58,6 +59,9 @@ class RunRequest:
         limit: read at most this many records.
         state: run an earlier state instead of the current one; in production another published one than what is live.
         include_unconfirmed: let production map blocks that nobody has confirmed too.
+        format: how messages are written: ``jsonl`` as they are, ``parquet`` in typed columns.
+        by_date: write them into a folder for each day below the one of their entity.
+        max_record_bytes: set records aside that are larger.
     """
 
     source: str
@@ -68,6 +72,9 @@ class RunRequest:
     limit: int | None = None
     state: int | None = None
     include_unconfirmed: bool = False
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +175,9 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         errors=request.errors,
         mode=request.mode,
         limit=request.limit,
+        format=request.format,
+        by_date=request.by_date,
+        max_record_bytes=request.max_record_bytes,
         state=pinned.document.state,
         hash=pinned.hash,
         notes=(*pinned.notes, *_kept_how_long(request)),

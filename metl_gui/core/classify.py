@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from metl_gui.core.json_text import Members, is_null, is_object, is_text, text_of
+from metl_gui.core.json_text import Members, is_null, is_object, is_text, members_unless_repeated, text_of
 
 HEARTBEAT_TOPIC = "__debezium-heartbeat"
 ROW_OPS = frozenset("crudt")
+_ENVELOPE_OPS = ROW_OPS | {"m"}
 
 
 class Kind(StrEnum):
@@ -47,10 +48,10 @@ def is_with_schema(found: Members) -> bool:
     """
     if found.keys() != {"schema", "payload"}:
         return False
-    schema, payload = bytes(found["schema"]), found["payload"]
-    if schema.startswith(b"{") and b'"type"' in schema:
+    schema, payload = found["schema"], found["payload"]
+    if is_object(schema) and "type" in members_unless_repeated(schema):
         return True
-    is_bare = is_null(schema) or not schema.strip(b"{} \t\r\n")
+    is_bare = is_null(schema) or not bytes(schema).strip(b"{} \t\r\n")
     return is_bare and (is_null(payload) or is_object(payload))
 
 
@@ -68,7 +69,7 @@ def classify(found: Members, topic: str = "", record_name: str = "", *, is_known
         return Kind.HEARTBEAT
     if "specversion" in found and "type" in found:
         return Kind.CLOUD_EVENT
-    if "op" in found and not found.keys().isdisjoint(("before", "after", "source")):
+    if "op" in found and _is_envelope(found):
         return _change(found)
     if is_known:
         return Kind.FLATTENED
@@ -78,6 +79,17 @@ def classify(found: Members, topic: str = "", record_name: str = "", *, is_known
 def op_of(text: str | None) -> str:
     """Return an operation in the form it is written in, lower case; empty when there is none."""
     return text.strip().lower() if text else ""
+
+
+def _is_envelope(found: Members) -> bool:
+    """Say whether members with an operation are those of an envelope, and not columns of the same names.
+
+    An envelope has objects or nulls there; one of a document store may have rows as text.
+    """
+    parts = [found[name] for name in ("before", "after", "source") if name in found]
+    if not parts or any(map(is_object, parts)) or all(map(is_null, parts)):
+        return bool(parts)
+    return not found.keys().isdisjoint(("before", "after")) and op_of(text_of(found["op"])) in _ENVELOPE_OPS
 
 
 def _change(found: Members) -> Kind:

@@ -22,6 +22,8 @@ Members: TypeAlias = dict[str, Raw]
 
 DEPTH_LIMIT = 64
 NULL = b"null"
+BLANK = b" \t\n\r"
+"""What may stand between the tokens of JSON."""
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 _text = msgspec.json.Decoder(str).decode
@@ -30,7 +32,6 @@ _string = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _brackets = re.compile(rb"[\[\]{}]")
 _name = re.compile(rb'[ \t\n\r]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\n\r]*:[ \t\n\r]*', re.DOTALL)
 _comma = re.compile(rb"[ \t\n\r]*,")
-_BLANK = b" \t\n\r"
 
 
 def malformed(detail: str) -> RecordError:
@@ -155,7 +156,7 @@ def _refuse_repeated(text: bytes, found: Members) -> None:
         if start is None or _text(start[1]) != name or not text.startswith(bytes(raw), start.end()):
             raise malformed(f"a name is there twice near {name!r}")
         at = start.end() + len(raw)
-    rest = text[at:].strip(_BLANK)
+    rest = text[at:].strip(BLANK)
     if rest != b"}":
         last = _name.match(rest, 1)
         raise malformed(f"the name {_text(last[1])!r} is there twice" if last else "a name is there twice")

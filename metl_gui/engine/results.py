@@ -56,6 +56,7 @@ class SetAsideRecord(msgspec.Struct, frozen=True):
         return _bytes(self.raw, self.raw_base64)
 
 
+_TAIL_BYTES = 1 << 18
 _MAPPED = msgspec.json.Decoder(MappedRecord)
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
 
@@ -100,6 +101,21 @@ def first_results(samples: Path, count: int, entity: str = "") -> list[MappedRec
     records = (_MAPPED.decode(line) for line in _lines_of(samples))
     wanted = (r for r in records if not entity or any(sent.entity == entity for sent in r.outgoing))
     return list(itertools.islice(wanted, count))
+
+
+def newest_result(samples: Path) -> MappedRecord | None:
+    """Read the record that a run kept last, also while it goes on; ``None`` where it kept none."""
+    parts = sorted(samples.glob("part-*.jsonl"), key=lambda part: part.stat().st_mtime_ns)
+    for part in reversed(parts):
+        with part.open("rb") as lines:
+            lines.seek(max(part.stat().st_size - _TAIL_BYTES, 0))
+            whole = [line for line in lines.read().split(b"\n")[:-1] if line.startswith(b"{") and line.endswith(b"}")]
+        for line in reversed(whole):
+            try:
+                return _MAPPED.decode(line)
+            except msgspec.MsgspecError:
+                continue  # the end of a line that is longer than what was read
+    return None
 
 
 def first_set_aside(errors: Path, count: int, reason: str = "") -> list[SetAsideRecord]:

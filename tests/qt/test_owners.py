@@ -29,7 +29,7 @@ from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTab
 from metl_gui.ui.owners.line_model import LineModel
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.owners.preview_pane import PreviewPane
-from metl_gui.ui.run.messages import pair_of
+from metl_gui.ui.run.message_pairs import pair_of
 from metl_gui.ui.selection import Place, Selected
 from metl_gui.ui.two_lines import TwoLines
 from metl_gui.ui.window import Window

@@ -18,7 +18,7 @@ from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.run.indent import indented
-from metl_gui.ui.run.messages import readable, unwrapped
+from metl_gui.ui.run.message_pairs import readable, unwrapped
 from metl_gui.ui.run.rates import Rates
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from metl_gui.core.blocks import BlockKey
+from metl_gui.core.nodes import Side
 from metl_gui.core.version_tasks import VersionTask
-from metl_gui.engine.results import first_set_aside
+from metl_gui.engine.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.naming import number_of
-from metl_gui.ui.run.next_steps import ADD, REVIEW, next_step
+from metl_gui.ui.run.linked import Link
+from metl_gui.ui.run.next_steps import ADD, REVIEW, SHOW, next_step
+from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.replaying import ReplayRequest, what_waits
 from metl_gui.workbench.running import PRODUCTION
@@ -37,6 +40,8 @@ class RunCommands:
         self._page.aside.step_wanted.connect(self.take_step)
         self._page.aside.replay_wanted.connect(self.replay)
         self._page.setup.mode.publish_wanted.connect(window.actions_table["publish"].trigger)
+        self._page.messages.cell_wanted.connect(self.show_cell)
+        self._page.messages.place_wanted.connect(self.show_place)
         self._page.found_versions.connect(self._tell_found)
         self._page.noted.connect(self._tell_notes)
         self._page.shown.connect(window.actions_table.refresh)
@@ -54,6 +59,36 @@ class RunCommands:
             self._review()
         else:
             self._page.messages.show_reason(reason)
+
+    def show_cell(self, link: Link) -> None:
+        """Bring the cell that mapped a part of a message."""
+        document, (v, w) = self._project.value, link.block
+        if document.extraction.find_version(v) is None or document.cdm.find_version(w) is None:
+            self._window.notify(f"{link.words} is not in the state that is shown.", is_good=False)
+            return
+        source = place_of_version(document, Side.EXTRACTION, v, link.element.p)
+        target = place_of_version(document, Side.CDM, w, link.element.q)
+        self._bring(Selected(source, target))
+
+    def show_place(self, record: SetAsideRecord) -> None:
+        """Go where a person mends what set one record aside."""
+        if next_step(record.reason).kind != SHOW:
+            self.take_step(record.reason)
+            return
+        document = self._project.value
+        schema = document.extraction.named(record.schema or "")
+        if schema is None:
+            self._window.notify(f"The project has no schema {record.schema} any more.", is_good=False)
+            return
+        version = document.extraction.labelled(schema.id, record.version or "")
+        self._bring(Selected(Place(schema.id, version.id if version is not None else None)))
+
+    def _bring(self, selected: Selected) -> None:
+        """Show on the Map page what a message leads to."""
+        self._window.show_page(PAGES.index("Map"))
+        self._window.map.matrix.note_jump()
+        self._window.selection.choose(selected)
+        self._window.map.matrix.fit_selection()
 
     def tasks(self) -> tuple[VersionTask, ...]:
         """Return the versions that the shown run has found and that nobody has added."""

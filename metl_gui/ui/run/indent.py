@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_TOKENS = re.compile(r'"(?:[^"\\\\]|\\\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+"""A string, a mark between values, or a number or word."""
 _OPEN, _CLOSE = "{[", "}]"
 _STEP = "  "
 
@@ -13,7 +14,7 @@ def indented(text: str) -> str:
     """Break one JSON value into lines."""
     parts: list[str] = []
     depth = 0
-    pieces = _TOKENS.findall(text)
+    pieces = TOKENS.findall(text)
     for at, piece in enumerate(pieces):
         following = pieces[at + 1] if at + 1 < len(pieces) else ""
         if piece in _OPEN:

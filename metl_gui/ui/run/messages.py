@@ -1,212 +1,230 @@
-"""A record before mapping beside the messages it became, or beside the reason why it was set aside."""
+"""A message before mapping beside what it became, with what was mapped marked on both sides.
+
+For every place that shows messages: it knows texts and links, and nothing of where they come from.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
-from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.run.indent import indented
-from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
+from metl_gui.ui.run.linked import Link
+from metl_gui.ui.run.members import Member
 
-_SHOWN = 200
-_NO_RUN = "Run a mapping to see records beside the messages they become."
-_NO_MESSAGE = "No record of this run became a message, or they are not kept any more."
-_LONGEST = 20_000
-KeptRecord: TypeAlias = MappedRecord | SetAsideRecord
+_HINT = "Point at a marked part to see its partner; a click leads to its cell."
+_STILL_PX = 4
+"""A press that moved no further is a click; further it selects text."""
 
 
-@dataclass(frozen=True)
-class MessagePair:
-    """What is shown at one time: a place, the record, what became of it."""
+class MessageText(QPlainTextEdit):
+    """One side: a text that cannot be changed, with marked parts.
 
-    place: str
-    before: str
-    after_title: str
-    after: str
-
-
-def records_of(folder: Path, errors: Path | None, only_set_aside: bool, reason: str = "") -> list[KeptRecord]:
-    """Read the first records that a run kept to look at."""
-    if not only_set_aside:
-        return list(first_results(folder / "samples", _SHOWN))
-    return list(first_set_aside(errors, _SHOWN, reason)) if errors is not None and errors.is_dir() else []
-
-
-def pair_of(record: KeptRecord, document: Document) -> MessagePair:
-    """Lay a record out beside what became of it, without the values that the document masks."""
-    return _mapped(record, document) if isinstance(record, MappedRecord) else _set_aside(record, document)
-
-
-def readable(raw: bytes) -> str:
-    """Return a record as text, indented when it is one JSON value, with digits and order as they came."""
-    text = raw[:_LONGEST].decode("utf-8", "backslashreplace")
-    if len(raw) > _LONGEST:
-        return f"{text}\n… {len(raw) - _LONGEST:,} more bytes"
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return indented(text)
-
-
-def unwrapped(raw: bytes) -> tuple[str, bytes]:
-    """Return topic and key of a record that wraps its message as text, and the message; else the record itself."""
-    try:
-        record = json.loads(raw)
-    except (ValueError, RecursionError):
-        return "", raw
-    if not isinstance(record, dict) or not isinstance(record.get("value"), str):
-        return "", raw
-    parts = [str(record[name]) for name in ("topic", "key") if isinstance(record.get(name), str)]
-    return " · ".join(parts), record["value"].encode()
-
-
-def _mapped(record: MappedRecord, document: Document) -> MessagePair:
-    titles = ", ".join(dict.fromkeys(sent.entity for sent in record.outgoing))
-    masks = Masks(document, schema_of(record.outgoing[0].message) if record.outgoing else None)
-    sent = [(each, masks.outgoing(each.entity, bytes(each.message))) for each in record.outgoing]
-    after = "\n\n".join(readable(text) if text is not None else UNREADABLE for _, text in sent)
-    incoming = masks.incoming(record.incoming)
-    if incoming is None:
-        return MessagePair(record.place, UNREADABLE, titles, after)
-    where, value = unwrapped(incoming)
-    return MessagePair(" · ".join(part for part in (record.place, where) if part), readable(value), titles, after)
-
-
-def _set_aside(record: SetAsideRecord, document: Document) -> MessagePair:
-    words = record.detail or "No further detail."
-    where = f"\n\nschema {record.schema or 'unknown'}, version {record.version or 'unknown'}"
-    incoming = Masks(document, record.schema).incoming(record.incoming)
-    before = readable(incoming) if incoming is not None else UNREADABLE
-    return MessagePair(record.position or "", before, f"set aside · {record.reason}", words + where)
-
-
-class MessagePanel(QFrame):
-    """Shows pairs one by one.
-
-    Args:
-        document: gives the newest document, whose masks hold whatever state is shown.
+    Signals:
+        pointed: the position in the text that is pointed at, by the mouse or by the keyboard; -1 for none.
+        taken: the position that was clicked, or at which Enter was pressed.
     """
 
-    def __init__(self, document: Callable[[], Document], parent: QWidget | None = None) -> None:
+    pointed = Signal(object)
+    taken = Signal(object)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document = document
-        self.setProperty("surface", "card")
-        self.records: list[KeptRecord] = []
-        self._at = 0
-        self._folder: Path | None = None
-        self._errors: Path | None = None
-        self._reason = ""
-        self.place = Elided(kind="dim")
-        self.before, self.after = _text("Message before mapping"), _text("Messages after mapping")
-        self._after_title = QLabel("after mapping")
-        self._after_title.setTextFormat(Qt.TextFormat.PlainText)
-        self.only_aside = KeyButton("Only set aside")
-        self.only_aside.setCheckable(True)
-        self.previous_button, self.next_button = KeyButton("Previous"), KeyButton("Next")
+        self.setReadOnly(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setTabChangesFocus(True)
+        self.setProperty("surface", "clear")
+        self.setAccessibleName(name)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setFont(themes.mono())
+        self.viewport().setMouseTracking(True)
+        self.marked: tuple[Member, ...] = ()
+        self.bright: tuple[Member, ...] = ()
+        self._pressed = QPoint()
+        self.cursorPositionChanged.connect(self._moved)
+
+    def mark(self, marked: Iterable[Member], bright: Iterable[Member] = ()) -> None:
+        """Mark the parts that were mapped, and brightly those that are pointed at."""
+        self.marked, self.bright = tuple(dict.fromkeys(marked)), tuple(dict.fromkeys(bright))
+        theme = themes.current()
+        tint = theme.accentbg
+        found = [self._selection(part.start, part.stop, theme.accent, None) for part in self.marked]
+        # The name is underlined as well: colour alone is no sign.
+        found += [self._selection(part.start, part.value, theme.accent, None, True) for part in self.marked]
+        found += [self._selection(part.start, part.stop, theme.accent, tint) for part in self.bright]
+        self.setExtraSelections(found)
+
+    def part_at(self, position: int) -> Member | None:
+        """Return the smallest marked part at a position."""
+        found = [part for part in self.marked if part.start <= position < part.stop]
+        return min(found, key=lambda part: part.stop - part.start, default=None)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell what is pointed at."""
+        super().mouseMoveEvent(event)
+        position = self._position(event.position().toPoint())
+        is_part = self.part_at(position) is not None
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if is_part else Qt.CursorShape.IBeamCursor)
+        self.pointed.emit(position)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to select text, or to click."""
+        super().mousePressEvent(event)
+        self._pressed = event.position().toPoint()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Take a marked part that was clicked."""
+        super().mouseReleaseEvent(event)
+        moved = (event.position().toPoint() - self._pressed).manhattanLength()
+        if event.button() == Qt.MouseButton.LeftButton and moved <= _STILL_PX and not self.textCursor().hasSelection():
+            self.taken.emit(self._position(event.position().toPoint()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the marked part under the cursor by Enter."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.taken.emit(self.textCursor().position())
+            return
+        super().keyPressEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at nothing."""
+        super().leaveEvent(event)
+        self.pointed.emit(-1)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Point at nothing."""
+        super().focusOutEvent(event)
+        self.pointed.emit(-1)
+
+    def _moved(self) -> None:
+        if self.hasFocus():
+            self.pointed.emit(self.textCursor().position())
+
+    def _position(self, point: QPoint) -> int:
+        """Return the position in the text below a point, -1 beside the words."""
+        cursor = self.cursorForPosition(point)
+        box = self.cursorRect(cursor)
+        is_beside = not box.top() <= point.y() <= box.bottom() or abs(point.x() - box.center().x()) > 2 * box.height()
+        if is_beside:
+            return -1
+        # The nearest gap between letters may be the one behind the letter that is pointed at.
+        return cursor.position() - (1 if point.x() < box.left() and cursor.position() else 0)
+
+    def _selection(
+        self, start: int, stop: int, colour: QColor, ground: QColor | None, is_underlined: bool = False
+    ) -> Any:
+        made: Any = QTextEdit.ExtraSelection()  # Qt's stubs do not know that its parts can be set
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(stop, QTextCursor.MoveMode.KeepAnchor)
+        look = QTextCharFormat()
+        look.setForeground(colour)
+        if ground is not None:
+            look.setBackground(ground)
+        if is_underlined:
+            look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+            look.setUnderlineColor(colour)
+        made.cursor, made.format = cursor, look
+        return made
+
+
+class MessageSides(QWidget):
+    """Both sides, each below its title, and a line that names what is pointed at.
+
+    Signals:
+        cell_wanted: the ``Link`` whose cell somebody wants to see.
+    """
+
+    cell_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.before, self.after = MessageText("Message before mapping"), MessageText("Messages after mapping")
+        self.before_title, self.after_title = Elided("before mapping", "small"), Elided("after mapping", "small")
+        self.said = Elided("", "small")
+        self._links: tuple[Link, ...] = ()
         self._build()
-        self.only_aside.toggled.connect(self._load)
-        self.previous_button.clicked.connect(self._back)
-        self.next_button.clicked.connect(self._forth)
-        self._show()
-
-    def show_run(self, folder: Path | None, errors: Path | None) -> None:
-        """Show what another run kept."""
-        self._folder, self._errors, self._reason = folder, errors, ""
-        self._load()
-
-    def show_reason(self, reason: str) -> None:
-        """Show the records that were set aside for a reason."""
-        self._reason = reason
-        if self.only_aside.isChecked():
-            self._load()
-        else:
-            self.only_aside.setChecked(True)
-
-    def refresh(self) -> None:
-        """Show the same record again, as the masks of the document are now."""
-        self._show()
+        for text in (self.before, self.after):
+            text.pointed.connect(self._point)
+            text.taken.connect(self._take)
 
     @property
-    def pair(self) -> MessagePair | None:
-        """What is shown."""
-        return pair_of(self.records[self._at], self._document()) if self.records else None
+    def links(self) -> tuple[Link, ...]:
+        """What belongs together."""
+        return self._links
 
-    def _load(self) -> None:
-        if not self.only_aside.isChecked():
-            self._reason = ""
-        is_there = self._folder is not None and self._folder.is_dir()
-        aside = self.only_aside.isChecked()
-        self.records = (
-            records_of(self._folder, self._errors, aside, self._reason) if self._folder and (is_there or aside) else []
-        )
-        self._at = 0
-        self._show()
+    def show_texts(
+        self, before: str, after: str, links: Sequence[Link] = (), after_title: str = "after mapping"
+    ) -> None:
+        """Show a message.
 
-    def _back(self) -> None:
-        self._at = (self._at - 1) % max(len(self.records), 1)
-        self._show()
+        Args:
+            before, after: the texts.
+            links: what of them belongs together (``linked.links_between``).
+            after_title: what stands above the right side.
+        """
+        self._links = tuple(links)
+        self.after_title.setText(after_title)
+        for side, words in ((self.before, before), (self.after, after)):
+            if side.toPlainText() != words:
+                side.setPlainText(words)
+        self._mark(())
 
-    def _forth(self) -> None:
-        self._at = (self._at + 1) % max(len(self.records), 1)
-        self._show()
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show_texts("", "")
 
-    def _show(self) -> None:
-        for button in (self.previous_button, self.next_button):
-            button.setEnabled(len(self.records) > 1)
-        pair = self.pair
-        if pair is None:
-            self.place.setText(_NO_RUN if self._folder is None else _NO_MESSAGE)
-            self.before.clear()
-            self.after.clear()
-            self._after_title.setText("after mapping")
-            return
-        self.place.setText(f"{pair.place} · {self._at + 1} of {len(self.records)}")
-        self.before.setPlainText(pair.before)
-        self.after.setPlainText(pair.after)
-        self._after_title.setText(pair.after_title)
+    def dress(self) -> None:
+        """Take the colours and the font of the theme."""
+        for side in (self.before, self.after):
+            side.setFont(themes.mono())
+        self._mark(())
+
+    def _point(self, position: int) -> None:
+        self._mark(self._at(position))
+
+    def _take(self, position: int) -> None:
+        links = self._at(position)
+        if links:
+            self.cell_wanted.emit(links[0])
+
+    def _at(self, position: int) -> tuple[Link, ...]:
+        """Return the links of the part at a position of the side that tells it."""
+        if position < 0:
+            return ()
+        if self.sender() is self.before:
+            part = self.before.part_at(position)
+            return tuple(link for link in self._links if link.before == part)
+        part = self.after.part_at(position)
+        return tuple(link for link in self._links if link.after == part)
+
+    def _mark(self, bright: Sequence[Link]) -> None:
+        self.before.mark((link.before for link in self._links), (link.before for link in bright))
+        self.after.mark((link.after for link in self._links), (link.after for link in bright))
+        self.said.setText(" · ".join(dict.fromkeys(link.words for link in bright)) if bright else self._hint)
+
+    @property
+    def _hint(self) -> str:
+        return _HINT if self._links else ""
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        title = QLabel("Message")
-        title.setProperty("kind", "heading")
-        head.addWidget(title)
-        head.addSpacing(8)
-        head.addWidget(self.place, 1)
-        for button in (self.previous_button, self.next_button, self.only_aside):
-            head.addWidget(button)
         sides = QHBoxLayout()
         sides.setSpacing(20)
-        before_title = QLabel("before mapping")
-        for label, text in ((before_title, self.before), (self._after_title, self.after)):
-            label.setProperty("kind", "small")
+        for title, text in ((self.before_title, self.before), (self.after_title, self.after)):
             column = QVBoxLayout()
             column.setSpacing(2)
-            column.addWidget(label)
+            column.addWidget(title)
             column.addWidget(text, 1)
             sides.addLayout(column, 1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 8, 14, 8)
-        layout.addLayout(head)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
         layout.addLayout(sides, 1)
-
-
-def _text(name: str) -> QPlainTextEdit:
-    text = QPlainTextEdit()
-    text.setReadOnly(True)
-    text.setFont(themes.mono())
-    text.setProperty("surface", "clear")
-    text.setAccessibleName(name)
-    text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    return text
+        layout.addWidget(self.said)

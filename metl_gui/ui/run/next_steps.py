@@ -27,7 +27,7 @@ class NextStep:
 
 _STEPS = {
     "unknown_version": NextStep(ADD, "Add version"),
-    "unknown_schema": NextStep(ADD, "Add schema"),
+    "unknown_schema": NextStep(ADD, "Import schema"),
     "block_needs_review": NextStep(REVIEW, "Review"),
 }
 _SHOW = NextStep(SHOW, "Show")

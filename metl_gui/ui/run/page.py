@@ -17,11 +17,11 @@ from metl_gui.errors import UserError
 from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.run.aside import HEADING_PX, AsidePanel
 from metl_gui.ui.run.chart import RateChart
 from metl_gui.ui.run.figures import Figures
-from metl_gui.ui.run.messages import MessagePanel
+from metl_gui.ui.run.message_panel import MessagePanel
 from metl_gui.ui.run.rates import Rates
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
@@ -48,7 +48,7 @@ class RunPage(QMainWindow):
     found_versions = Signal(object)
     noted = Signal(object)
 
-    def __init__(self, project: OpenProject, spark: SparkRuns, parent: QWidget | None = None) -> None:
+    def __init__(self, project: OpenProject, spark: SparkRuns, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("runPage")
@@ -59,7 +59,7 @@ class RunPage(QMainWindow):
         self._runs_for: Workbench | None = None
         self.setup = RunSetup()
         self.figures, self.chart = Figures(), RateChart()
-        self.messages = MessagePanel(lambda: project.newest)
+        self.messages = MessagePanel(lambda: project.newest, jobs)
         self.by_entity = TableModel([TableCell("entity"), TableCell("messages", is_number=True), TableCell("")])
         self.aside = AsidePanel()
         self.dock = Dock("runSetupDock", "Run", self.setup)

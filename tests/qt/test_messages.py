@@ -1,0 +1,230 @@
+"""A message before mapping beside what it became: what belongs together, pointed at and followed by mouse and keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from metl_gui.core.document import Document
+from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.results import MappedRecord, SentMessage, SetAsideRecord
+from metl_gui.ui.run.indent import indented
+from metl_gui.ui.run.linked import BETWEEN, Link, links_between
+from metl_gui.ui.run.members import members_of
+from metl_gui.ui.run.message_pairs import pair_of
+from metl_gui.ui.run.messages import MessageSides, MessageText
+from metl_gui.ui.window import Window
+from tests.qt.conftest import activate
+
+ORDERS = "fx.payments.orders"
+
+_TEXTS = st.text(max_size=8)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def paths_in(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield (*path, name), part
+            yield from paths_in(part, (*path, name))
+
+
+@given(_JSON, st.booleans())
+def test_every_member_is_found_where_it_stands_whatever_the_layout(value: object, is_ascii: bool) -> None:
+    text = json.dumps(value, ensure_ascii=is_ascii)
+    for shown in (text, indented(text)):
+        found = members_of(shown)
+        assert set(found) == {path for path, _ in paths_in(value)}
+        for path, part in paths_in(value):
+            member = found[path]
+            assert json.loads(shown[member.value : member.stop]) == part
+            assert json.loads(f"{{{shown[member.start : member.stop]}}}") == {path[-1]: part}
+
+
+@given(_JSON)
+def test_laying_out_changes_white_space_between_values_only(value: object) -> None:
+    assert json.loads(indented(json.dumps(value))) == value
+
+
+@given(st.text(alphabet='{}[]:,"\\ a1', max_size=30))
+def test_members_of_what_is_no_json_lie_within_it(text: str) -> None:
+    for member in members_of(text).values():
+        assert 0 <= member.start <= member.value <= member.stop <= len(text)
+
+
+def sent(document: Document, payload: dict[str, object], op: str = "u", **more: object) -> bytes:
+    head = {"entity": "payment", "version": "2.0.0", "state": document.state, "op": op, **more}
+    return json.dumps(head | {"source": {"schema": ORDERS, "version": "4"}, "payload": payload}).encode()
+
+
+def elements_of(document: Document) -> dict[str, str]:
+    """Return the CDM paths by the paths of the schema that they come from."""
+    schema, entity = document.extraction.named(ORDERS), document.cdm.named("payment")
+    assert schema is not None
+    assert entity is not None
+    v, w = document.extraction.labelled(schema.id, "4"), document.cdm.labelled(entity.id, "2.0.0")
+    assert v is not None
+    assert w is not None
+    block = document.matrix.block(v.id, w.id)
+    assert block is not None
+    targets = {a.id: a.path for a in w.attributes}
+    return {a.path: targets[e.q] for a in v.attributes for e in block.elements if e.p == a.id}
+
+
+def ends(link: Link, before: str, after: str) -> tuple[str, str]:
+    return before[link.before.start : link.before.stop], after[link.after.start : link.after.stop]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda row: row,
+        lambda row: {"op": "u", "before": {"amount": 0.5}, "after": row},
+        lambda row: {"schema": {"fields": []}, "payload": {"op": "u", "before": None, "after": row}},
+        lambda row: {"topic": ORDERS, "value": {"after": row}},
+    ],
+)
+def test_a_mapped_value_is_linked_in_every_kind_of_envelope(window: Window, wrap: object) -> None:
+    document = window.project.value
+    assert elements_of(document)["amount"] == "amount"
+    before = indented(json.dumps(wrap({"amount": 12.5, "free": 1})))  # type: ignore[operator]
+    after = indented(sent(document, {"amount": 12.5}).decode())
+    (link,) = links_between(document, before, [after])
+    assert ends(link, before, after) == ('"amount": 12.5', '"amount": 12.5')
+    assert link.words == f"{ORDERS} 4 amount → payment 2.0.0 amount"
+
+
+def test_values_that_differ_are_not_linked_and_those_of_a_delete_come_from_before(window: Window) -> None:
+    document = window.project.value
+    before = '{"op": "d", "before": {"amount": 3}, "after": null}'
+    assert len(links_between(document, before, [sent(document, {"amount": 3}, "d").decode()])) == 1
+    assert links_between(document, before, [sent(document, {"amount": 4}, "d").decode()]) == ()
+
+
+def test_the_second_message_of_a_record_is_linked_at_its_own_place(window: Window) -> None:
+    document = window.project.value
+    one = sent(document, {"amount": 3}).decode()
+    links = links_between(document, '{"amount": 3}', [one, one])
+    text = one + BETWEEN + one
+    assert [ends(link, '{"amount": 3}', text)[1] for link in links] == ['"amount": 3', '"amount": 3']
+    assert links[0].after.start != links[1].after.start
+
+
+@pytest.fixture
+def sides(window: Window, qtbot: QtBot) -> Iterator[MessageSides]:
+    made = MessageSides()
+    qtbot.addWidget(made)
+    made.resize(900, 320)
+    document = window.project.value
+    before = indented('{"amount": 12.5, "free": 1}')
+    after = indented(sent(document, {"amount": 12.5}).decode())
+    made.show_texts(before, after, links_between(document, before, [after]))
+    made.show()
+    made.activateWindow()
+    assert QTest.qWaitForWindowActive(made)
+    yield made
+    made.close()
+
+
+def spot(text: MessageText, position: int) -> QPoint:
+    cursor = QTextCursor(text.document())
+    cursor.setPosition(position)
+    return text.cursorRect(cursor).center() + QPoint(3, 0)
+
+
+def move(text: MessageText, position: int) -> None:
+    window, at = text.window(), spot(text, position)
+    QTest.mouseMove(window.windowHandle(), text.viewport().mapTo(window, at))
+
+
+def test_pointing_at_one_side_brightens_the_partner_and_names_both(sides: MessageSides, qtbot: QtBot) -> None:
+    link = sides.links[0]
+    move(sides.before, link.before.start + 2)
+    qtbot.waitUntil(lambda: sides.after.bright == (link.after,))
+    assert "→ payment" in sides.said.text()
+    move(sides.after, link.after.start + 2)
+    qtbot.waitUntil(lambda: sides.before.bright == (link.before,))
+    move(sides.before, sides.before.toPlainText().index("free"))
+    qtbot.waitUntil(lambda: sides.after.bright == ())
+
+
+def test_a_click_on_a_marked_part_asks_for_its_cell_and_one_beside_it_for_nothing(sides: MessageSides) -> None:
+    asked: list[Link] = []
+    sides.cell_wanted.connect(asked.append)
+    link = sides.links[0]
+    text = sides.before
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=spot(text, text.toPlainText().index("free") + 1))
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(400, 200))
+    assert asked == []
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=spot(text, link.before.start + 2))
+    assert asked == [link]
+
+
+def test_the_keyboard_reaches_a_marked_part_and_enter_asks_for_its_cell(sides: MessageSides) -> None:
+    asked: list[Link] = []
+    sides.cell_wanted.connect(asked.append)
+    sides.before.setFocus()
+    for _ in range(sides.links[0].before.start + 1):
+        QTest.keyClick(sides.before, Qt.Key.Key_Right)
+    assert sides.after.bright == (sides.links[0].after,)
+    QTest.keyClick(sides.before, Qt.Key.Key_Return)
+    assert asked == [sides.links[0]]
+    QTest.keyClick(sides.before, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is sides.after
+
+
+def test_a_record_says_where_it_came_from_and_what_its_messages_are(window: Window) -> None:
+    document = window.project.value
+    message = sent(document, {"amount": 3}, "u").replace(
+        b'"version": "4"', b'"version": "4", "origin": {"lsn": 26110432}'
+    )
+    record = MappedRecord("orders.jsonl@0", (SentMessage("payment", msgspec.Raw(message)),), raw='{"amount": 3}')
+    pair = pair_of(record, document)
+    assert pair.place == f"{ORDERS} 4 · update · lsn 26110432 · orders.jsonl@0"
+    assert pair.after_title == f"payment 2.0.0 · state {document.state}"
+
+
+def test_a_set_aside_record_says_in_words_why_and_shows_its_text_laid_out_or_as_it_came(window: Window) -> None:
+    record = SetAsideRecord("no_key", "the row has no id", 4, ORDERS, "4", "orders.jsonl@7", raw='{"a":1.50}')
+    pair = pair_of(record, window.project.value)
+    assert "nothing in it says which" in pair.after
+    assert "the row has no id" in pair.after
+    assert pair.before == '{\n  "a": 1.50\n}'
+    assert pair_of(record, window.project.value, is_raw=True).before == '{"a":1.50}'
+
+
+def test_a_plan_maps_what_is_linked(window: Window) -> None:
+    """The test's own message is one that the kernel would make: the plan has the same element."""
+    plan = compile_plan(window.project.value)
+    blocks = [b for s in plan.schemas if s.name == ORDERS for v in s.versions if v.label == "4" for b in v.blocks]
+    assert ("amount", "amount") in [target for b in blocks if b.entity == "payment" for target in b.targets]
+
+
+def test_a_panel_in_the_window_leads_from_a_marked_part_to_its_cell(window: Window) -> None:
+    activate(window)
+    window.show_page(2)
+    panel = window.run_page.messages
+    document = window.project.value
+    message = sent(document, {"amount": 12.5})
+    panel.records = [MappedRecord("f@0", (SentMessage("payment", msgspec.Raw(message)),), raw='{"amount": 12.5}')]
+    panel.refresh()
+    link = panel.sides.links[0]
+    text = panel.before
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=spot(text, link.before.start + 2))
+    assert window.stack.currentWidget() is window.map
+    assert window.selection.current.block == link.block
+    assert window.selection.current.element == link.element

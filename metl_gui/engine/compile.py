@@ -5,6 +5,8 @@ Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+
 from metl_gui.core.blocks import Block, Status
 from metl_gui.core.canonical import is_carried
 from metl_gui.core.document import Document
@@ -23,17 +25,33 @@ def compile_plan(document: Document, state_hash: str = "", include_unconfirmed: 
         state_hash: its content hash, carried along.
         include_unconfirmed: map with blocks that nobody has confirmed too, as tests do.
     """
-    schemas = tuple(_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
+    schemas = tuple(compile_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
     return Plan(document.state, state_hash, schemas, entities=entity_plans(document, include_unconfirmed))
 
 
-def _schema(document: Document, schema: Schema, include_unconfirmed: bool) -> SchemaPlan:
+def compile_schema(
+    document: Document,
+    schema: Schema,
+    include_unconfirmed: bool = True,
+    known: MutableMapping[int, VersionPlan] | None = None,
+) -> SchemaPlan:
+    """Compile one schema.
+
+    Args:
+        document: the state to map with.
+        schema: the schema.
+        include_unconfirmed: as of ``compile_plan``.
+        known: versions that are compiled already, by id; the others are put to them.
+    """
     key = schema.setting("key")
     is_held = schema.setting("meanwhile", "hold") == "hold"
-    versions = document.extraction.versions(schema.id)
+    compiled = {} if known is None else known
+    for id_ in schema.version_ids:
+        if id_ not in compiled:
+            compiled[id_] = _version(document, document.extraction.version(id_), key, is_held, include_unconfirmed)
     return SchemaPlan(
         name=schema.name,
-        versions=tuple(_version(document, version, key, is_held, include_unconfirmed) for version in versions),
+        versions=tuple(compiled[id_] for id_ in schema.version_ids),
         aliases=schema.aliases,
         has_full_images=schema.setting("replica_identity") == "full",
         version_field=schema.setting("version_field"),

@@ -35,6 +35,9 @@ from metl_gui.errors import RecordError, SchemaError
 _KEPT_BYTES = 1 << 18
 """Schema halves larger than this are read anew each time, so that a hostile stream cannot fill the memory."""
 
+_KEPT_LETTERS = 4096
+"""The same for names."""
+
 _PLACE = ("name", "schema", "db", "table", "collection")
 
 
@@ -262,10 +265,16 @@ def _row(raw: Raw | None) -> Members | None:
 
 
 def _names(topic: str, source: Members, record: str) -> tuple[str, ...]:
-    return _names_of(topic, record, *(text_of(source.get(part)) or "" for part in _PLACE))
+    place = [text_of(source.get(part)) or "" for part in _PLACE]
+    is_short = sum(map(len, place)) + len(topic) + len(record) <= _KEPT_LETTERS
+    return _kept_names(topic, record, *place) if is_short else _names_of(topic, record, *place)
 
 
 @lru_cache(maxsize=4096)
+def _kept_names(topic: str, record: str, *place: str) -> tuple[str, ...]:
+    return _names_of(topic, record, *place)
+
+
 def _names_of(topic: str, record: str, *place: str) -> tuple[str, ...]:
     if topic:
         return names.of_change(topic, None, record)

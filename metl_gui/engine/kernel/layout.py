@@ -32,11 +32,14 @@ MESSAGE = (
     b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b},"payload":%b%b%b}'
 )
 
+_KEPT_LETTERS = 1 << 15
+"""Longer layouts are made anew each time, so that a hostile stream of names cannot fill the memory."""
+
 REPLAYED = b',"replayed":true'
 """The last member of a message whose record was set aside before."""
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
     """Lay out dotted paths as nested objects; a path that runs through the leaf of another stands whole as one name.
 
@@ -82,7 +85,8 @@ def _write(tree: _Nested, pieces: list[bytes], order: list[int]) -> None:
 
 def write_nested(members: Sequence[tuple[str, bytes]]) -> bytes:
     """Write (dotted path, value) pairs as nested objects."""
-    pieces, order = nested(tuple(path for path, _ in members))
+    paths = tuple(path for path, _ in members)
+    pieces, order = nested(paths) if sum(map(len, paths)) <= _KEPT_LETTERS else nested.__wrapped__(paths)
     parts = [b""] * (2 * len(order) + 1)
     parts[::2] = pieces
     parts[1::2] = [members[number][1] for number in order]

@@ -18,6 +18,10 @@ Filled: TypeAlias = "Counter[tuple[str, str, str]]"
 """Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""
 
 
+_DETAIL_LETTERS = 2000
+"""Details may name what a hostile record is made of; the record itself stands beside them."""
+
+
 class Fate(IntEnum):
     """Every record ends in exactly one of these."""
 
@@ -151,13 +155,14 @@ def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: 
         raw: the whole record exactly.
     """
     schema, version, position = (quoted(text) if text else NULL for text in place)
+    detail = error.detail if len(error.detail) <= _DETAIL_LETTERS else f"{error.detail[:_DETAIL_LETTERS]}…"
     try:
         content = b'"raw":' + quoted(raw.decode())
     except UnicodeDecodeError:
         content = b'"raw_base64":"' + base64.b64encode(raw) + b'"'
     return b'{"reason":%b,"detail":%b,"state":%d,"schema":%b,"version":%b,"position":%b,%b}' % (
         quoted(error.reason),
-        quoted(error.detail),
+        quoted(detail),
         state,
         schema,
         version,

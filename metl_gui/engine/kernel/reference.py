@@ -111,8 +111,8 @@ class Reference:
             return []
         writer = _Writer(self._head(found, change), schema, version, change)
         if change.op == "d":
-            return writer.deletes(change.row, change.key())
-        if _is_key_change(version, change):
+            return writer.deletes(change.row, writer.message_key)
+        if _is_key_change(writer.key_paths, change):
             return [*writer.deletes(change.before, None), *writer.images("c")]
         return writer.images(change.op)
 
@@ -165,12 +165,14 @@ class _Writer:
         self.version = version
         self.blocks = [block for block in version.blocks if block.targets]
         self.change = change
+        self.message_key = change.key() if change.op == "d" or not version.key else None
+        # A primary key that is added later changes no column, and so no version: the message key then tells.
+        self.key_paths = version.key or tuple(map(escape, self.message_key or ()))
 
     def images(self, op: str) -> list[Sent]:
         """Write full images for c, r and u; a c or r without any value is not sent."""
         row = self.change.row or {}
-        message_key = self.change.key() if self.version.key is None else None
-        key = _key_values(self.version, message_key, row)
+        key = _key_values(self.key_paths, self.message_key, row)
         sent = []
         for block in self.blocks:
             members, unchanged = self._payload(block, row)
@@ -200,11 +202,11 @@ class _Writer:
             RecordError: ``no_key``.
         """
         is_full = self.schema.plan.has_full_images and row is not None
-        key = _key_values(self.version, message_key, row or {})
-        has_values = message_key is not None or row is not None
-        if not (is_full or (key and has_values)):
+        key = _key_values(self.key_paths, message_key, row or {})
+        is_identified = message_key is not None or any(value != NULL for _, value in key)
+        if not (is_full or (key and is_identified)):
             raise RecordError("no_key", "a delete with neither a message key nor a known key")
-        by_source = dict(key or ())
+        by_source = dict(key)
         sent = []
         for block in self.blocks:
             identifying = {source: by_source[source] for source, _ in block.targets if source in by_source}
@@ -216,12 +218,12 @@ class _Writer:
         self,
         op: str,
         block: BlockPlan,
-        key: list[tuple[str, bytes]] | None,
+        key: list[tuple[str, bytes]],
         members: list[tuple[str, bytes]],
         unchanged: list[str],
     ) -> Sent:
         targets = dict(block.targets)
-        named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key or ()]
+        named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key]
         entity = quoted(block.entity), quoted(block.entity_version)
         content = write_nested(members), write_unchanged(unchanged)
         text = self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
@@ -260,22 +262,19 @@ def _refuse_held(schema: SchemaPlan, version: VersionPlan, fed_otherwise: Collec
             raise RecordError("block_needs_review", f"{':'.join(names)} needs review{waits}")
 
 
-def _key_values(version: VersionPlan, message_key: Members | None, row: Members) -> list[tuple[str, bytes]] | None:
-    """Return (source path, value) of every key attribute in key order; ``None`` without a key.
+def _key_values(paths: Sequence[str], message_key: Members | None, row: Members) -> list[tuple[str, bytes]]:
+    """Return (source path, value) of every key attribute in key order; empty without a key.
 
     The message key speaks first, the row where it does not name the attribute.
     """
     given = message_key or {}
-    paths: Sequence[str] = tuple(map(escape, given)) if version.key is None else version.key
-    if not paths:
-        return None
     return [(path, _value(row if value_at(given, split(path)) is None else given, path)) for path in paths]
 
 
-def _is_key_change(version: VersionPlan, change: Change) -> bool:
-    if change.op != "u" or not change.before or not version.key:
+def _is_key_change(paths: Sequence[str], change: Change) -> bool:
+    if change.op != "u" or not change.before or not paths:
         return False
-    old, new = ([_value(row or {}, path) for path in version.key] for row in (change.before, change.row))
+    old, new = ([_value(row or {}, path) for path in paths] for row in (change.before, change.row))
     return old != new and NULL not in old
 
 

@@ -182,7 +182,7 @@ def value_at(row: Members | None, path: tuple[str, ...]) -> Raw | None:
 def _fits_by_key(version: VersionPlan, change: Change) -> bool:
     key = change.key()
     present = {escape(name) for name in (change.row if key is None else key) or ()}
-    if key is not None and version.key is None:
+    if key is not None and not version.key:
         return present <= set(version.paths)
     return bool(version.key) and present >= {escape(split(path)[0]) for path in version.key or ()}
 

@@ -24,6 +24,7 @@ import msgspec
 
 from metl_gui.engine.commands import CancelRun, Command, StartRun
 from metl_gui.engine.events import (
+    BatchCommitted,
     EngineEvent,
     RunFailed,
     RunFinished,
@@ -33,6 +34,8 @@ from metl_gui.engine.events import (
     SessionFailed,
     SessionReady,
     SessionStarting,
+    SourceTroubled,
+    StateChanged,
     decode_event,
     failure,
 )
@@ -183,7 +186,9 @@ class SparkProcess:
                         raise failure(event)
                     case RunStopped():
                         raise RunCancelled("Nothing of the run was kept.")
-                    case RunStarted() | RunProgressed() | SessionStarting() | SessionReady() | SessionFailed():
+                    case SessionStarting() | SessionReady() | SessionFailed():
+                        continue
+                    case RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled():
                         continue
 
 
@@ -277,6 +282,8 @@ class _Link:
                 self.refusal = event
                 self.decided.set()
             case SessionStarting() | RunStarted() | RunProgressed() | RunFinished() | RunFailed() | RunStopped():
+                pass
+            case BatchCommitted() | StateChanged() | SourceTroubled():
                 pass
         if isinstance(event, SessionStarting | SessionReady | SessionFailed):
             if self.on_event is not None:

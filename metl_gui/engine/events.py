@@ -51,8 +51,13 @@ class RunStarted(Event, frozen=True):
 class RunProgressed(Event, frozen=True):
     """What has been counted so far, several times a second; the exact counts stand in the report.
 
+    Args:
+        batch: the batch that is going on, 0 in a run without batches.
+        seconds_left: about how long what is known of the source still takes; None while nobody can tell.
+
     Units:
-        bytes_total: bytes of the source as it lies on disk; bytes_read: how many of them are behind.
+        bytes_total: bytes of the source as it lies on disk; bytes_read: how many of them are behind; bytes_waiting:
+        how many of them no batch has yet.
     """
 
     run_id: str
@@ -60,6 +65,49 @@ class RunProgressed(Event, frozen=True):
     bytes_total: int
     bytes_read: int
     tally: Tally
+    batch: int = 0
+    bytes_waiting: int = 0
+    seconds_left: float | None = None
+
+
+class BatchCommitted(Event, frozen=True):
+    """A batch of a run is in place.
+
+    Args:
+        batch: its number.
+        state: what it was mapped with.
+        seconds: how long it took.
+        bytes_read: how much of the source the run has behind it.
+    """
+
+    run_id: str
+    batch: int
+    state: int
+    seconds: float
+    read: int
+    mapped: int
+    filtered: int
+    set_aside: int
+    skipped: int
+    messages_out: int
+    bytes_read: int
+    bytes_waiting: int
+
+
+class StateChanged(Event, frozen=True):
+    """A following run maps with a newly published state, from this batch on."""
+
+    run_id: str
+    state: int
+    hash: str
+    batch: int
+
+
+class SourceTroubled(Event, frozen=True):
+    """Something is wrong with a file of a followed source; the run goes on with the others."""
+
+    run_id: str
+    text: str
 
 
 class RunFinished(Event, frozen=True):
@@ -87,7 +135,17 @@ class RunStopped(Event, frozen=True):
 
 
 EngineEvent: TypeAlias = (
-    SessionStarting | SessionReady | SessionFailed | RunStarted | RunProgressed | RunFinished | RunFailed | RunStopped
+    SessionStarting
+    | SessionReady
+    | SessionFailed
+    | RunStarted
+    | RunProgressed
+    | BatchCommitted
+    | StateChanged
+    | SourceTroubled
+    | RunFinished
+    | RunFailed
+    | RunStopped
 )
 
 _DECODER = msgspec.json.Decoder(EngineEvent)

@@ -68,6 +68,10 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         outputs: the folder (or topic pattern) that the messages went to, empty for ``noop``.
         errors: the folder of the error store, empty when nothing was set aside.
         problems: what a person should know although the run finished (a file that grew, files left out).
+        batches: how many batches are in place, 0 for a run that was done all at once.
+        states: every state that it mapped with, in the order of use, where there is more than one.
+        checkpoint: the folder from which it can go on.
+        is_stopped: somebody stopped it, or it died; what its batches put in place is counted.
         format: how the messages were written there.
     """
 

@@ -16,6 +16,8 @@ from metl_gui.errors import RunError
 
 LOCAL_TARGET = "local[*]"
 NOOP = "noop"
+BATCH_BYTES = 256 << 20
+"""What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet"]
 
 
@@ -43,6 +45,10 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         format: how messages are written into a folder.
         by_date: write them into a folder for each day below the one of their entity.
         max_record_bytes: records larger than this are set aside as ``too_large``.
+        checkpoint: run in batches, and keep here what the run needs to go on after a kill; empty for all at once.
+        follow: go on when the source is exhausted, until somebody stops the run.
+        is_frozen: stay with this state, whatever is published meanwhile.
+        batch_bytes: about how much of the source a batch reads at most.
         sink: a folder that is new or empty, or ``noop``.
         folder: the run folder; created when missing.
         errors: folder of the error store; by default ``errors`` in the run folder.
@@ -68,6 +74,10 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     format: Format = "jsonl"
     by_date: bool = False
     max_record_bytes: int = LIMIT_BYTES
+    checkpoint: str = ""
+    follow: bool = False
+    is_frozen: bool = False
+    batch_bytes: int = BATCH_BYTES
 
     @property
     def is_marked(self) -> bool:

@@ -6,8 +6,8 @@ Source: contract.md §2 (the project holds only profiles).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import msgspec
 from msgspec import Raw
@@ -85,27 +85,46 @@ def shown_value(raw: bytes | Raw) -> str:
     return bytes(raw).decode("utf-8", "replace") if text is None else text
 
 
-def profile_of(path: str, values: Sequence[bytes | Raw | None]) -> AttributeProfile:
-    """Describe the values of one attribute.
+class Profiler:
+    """Looks at the values of one attribute, row by row.
 
     Args:
         path: of the attribute.
-        values: one for each row, ``None`` where it is missing.
     """
-    seen = _Seen()
-    for value in values:
-        if value is not None and not is_null(value):
-            seen.take(value)
-    filled = round(sum(seen.types.values()) / len(values), 3) if values else 0.0
-    return AttributeProfile(
-        path,
-        tuple(seen.types.most_common()),
-        filled,
-        tuple(form for form, _ in seen.forms.most_common(_MOST_PATTERNS)),
-        min(seen.lengths, default=0),
-        max(seen.lengths, default=0),
-        len(seen.values),
-    )
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.rows = 0
+        self._types: Counter[str] = Counter()
+        self._forms: Counter[str] = Counter()
+        self._lengths: set[int] = set()
+        self._values: set[bytes] = set()
+
+    def take(self, value: bytes | Raw | None) -> None:
+        """Look at the value of the next row, ``None`` where it is missing."""
+        self.rows += 1
+        if value is None or is_null(value):
+            return
+        kind = kind_of(value)
+        self._types[kind] += 1
+        if len(self._values) < _MOST_DISTINCT:
+            self._values.add(bytes(value))
+        if kind in ("string", "integer", "number"):
+            text = shown_value(value)
+            self._forms[pattern_of(text)] += 1
+            self._lengths.add(len(text))
+
+    def profile(self) -> AttributeProfile:
+        """Say what they look like."""
+        return AttributeProfile(
+            self.path,
+            tuple(self._types.most_common()),
+            round(sum(self._types.values()) / self.rows, 3) if self.rows else 0.0,
+            tuple(form for form, _ in self._forms.most_common(_MOST_PATTERNS)),
+            min(self._lengths, default=0),
+            max(self._lengths, default=0),
+            len(self._values),
+        )
 
 
 def without_masked(profile: SchemaProfile, masked: Iterable[str]) -> SchemaProfile:
@@ -131,24 +150,6 @@ def _lengths(profile: AttributeProfile) -> str:
     if profile.shortest == profile.longest:
         return f"{profile.longest} letter{'s' if profile.longest != 1 else ''}"
     return f"{profile.shortest} to {profile.longest} letters"
-
-
-@dataclass(slots=True)
-class _Seen:
-    types: Counter[str] = field(default_factory=Counter)
-    forms: Counter[str] = field(default_factory=Counter)
-    lengths: set[int] = field(default_factory=set)
-    values: set[bytes] = field(default_factory=set)
-
-    def take(self, raw: bytes | Raw) -> None:
-        kind = kind_of(raw)
-        self.types[kind] += 1
-        if len(self.values) < _MOST_DISTINCT:
-            self.values.add(bytes(raw))
-        if kind in ("string", "integer", "number"):
-            text = shown_value(raw)
-            self.forms[pattern_of(text)] += 1
-            self.lengths.add(len(text))
 
 
 _PROFILES = msgspec.json.Decoder(tuple[AttributeProfile, ...])

@@ -42,6 +42,11 @@ def run_folder(project_id: str, run_id: str) -> Path:
     return runs_folder(project_id) / _name_of(run_id)
 
 
+def kept_samples_folder(project_id: str) -> Path:
+    """Return where the sample messages of a project are kept, beside its run folders."""
+    return cache_folder() / "samples" / _name_of(project_id)
+
+
 def samples_folder() -> Path:
     """Return where copies of the sample projects lie."""
     return data_folder() / "samples"

@@ -34,6 +34,7 @@ from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.publishing import production_document
+from metl_gui.workbench.samples import take_over
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.version_tasks import REASONS, collect_tasks
 
@@ -242,6 +243,7 @@ def run_prepared(
     with _process(spark, target) as process, _cancelling(process, watch):
         report = process.run(spec, take)
     report, tasks = _looked_into(workbench, report, watch, aside)
+    report = _sampled(workbench, spec, report)
     return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder, tasks)
 
 
@@ -256,6 +258,17 @@ def _looked_into(
     except (RunError, ProjectError, RunCancelled) as stop:
         problem = f"Which versions the messages show that nobody has imported was not found out: {stop}"
         return msgspec.structs.replace(report, problems=(*report.problems, problem)), ()
+
+
+def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunReport:
+    """Keep what a test showed as samples of its schemas; where that fails its report says so."""
+    if spec.mode != TEST or spec.replay is not None:
+        return report
+    kept = take_over(workbench, spec.samples_folder, report.errors, report.run_id)
+    if not kept.problem:
+        return report
+    problem = f"Its messages were not all kept as samples: {kept.problem}"
+    return msgspec.structs.replace(report, problems=(*report.problems, problem))
 
 
 def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) -> RunReport:

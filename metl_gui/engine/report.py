@@ -102,6 +102,10 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     source: str = ""
     is_replay: bool = False
+    batches: int = 0
+    states: tuple[int, ...] = ()
+    checkpoint: str = ""
+    is_stopped: bool = False
     format: str = "jsonl"
 
     def as_json(self) -> dict[str, Any]:

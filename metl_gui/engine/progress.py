@@ -65,7 +65,7 @@ class ProgressSum:
     """The reading end, in the host.
 
     Args:
-        path: the file of the run; created empty.
+        path: the file of the run; created empty unless it is there.
         task_bytes: how many bytes of the source each task reads.
     """
 
@@ -77,7 +77,7 @@ class ProgressSum:
         self._finished_bytes = 0
         self._running: dict[int, TaskProgress] = {}
         self._done: set[int] = set()
-        path.write_bytes(b"")
+        path.touch()
 
     def read(self) -> tuple[Tally, int]:
         """Return what is counted so far and how many bytes of the source are behind."""

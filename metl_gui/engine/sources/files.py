@@ -85,6 +85,34 @@ def list_files(source: str) -> FileListing:
     return FileListing(tuple(_listed(path, root) for path in sorted(kept)), left_out)
 
 
+def source_paths(source: str) -> tuple[Path, list[Path]]:
+    """Find the files of a source that may still be empty, because it is followed.
+
+    Returns:
+        The folder that names are relative to (the file itself for a single file), and the files that hold records.
+
+    Raises:
+        RunError: the source is no place where files could appear.
+    """
+    path = Path(source).expanduser()
+    if glob.has_magic(source) and not path.exists() and "://" not in source:
+        root = _fixed_part(path)
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - as in _matching
+        paths = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
+    else:
+        root, paths = _matching(source)
+    return root, sorted(path for path in paths if path == root or _may_hold_records(path))
+
+
+def listed_file(path: Path, root: Path) -> SourceFile:
+    """Look at one file of a source.
+
+    Raises:
+        RunError: it cannot be read, or is of a kind that cannot be read.
+    """
+    return _listed(path, root)
+
+
 def _may_hold_records(path: Path) -> bool:
     """Whether a file in a folder is read: not pipes, devices and links to nothing, nor files of other kinds."""
     return path.is_file() and path.suffix.lower() not in _NOT_RECORDS

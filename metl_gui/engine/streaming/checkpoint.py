@@ -1,0 +1,274 @@
+"""The folder from which a run in batches goes on: what it is about, who is at it, and where its parts lie.
+
+stream.json   what the stream reads and where it writes; never changes
+lock          held by the process that runs it
+spark/        Spark's own checkpoint
+ledger/       what each batch reads
+batches/      what each batch became; a batch counts from the moment its record is here
+plans/        the compiled states, and which of them new batches take
+status.json   what waits, for people who look
+problems.jsonl  what a person should know of the source
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from metl_gui.engine.runs import NOOP, RunSpec
+from metl_gui.engine.streaming.whole_files import write_whole
+from metl_gui.errors import RunError
+
+OWNER = ".metl-stream.json"
+"""In a folder of outputs: which stream writes there."""
+
+
+class StreamHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stream is about; every run that goes on with it has the same.
+
+    Args:
+        stream: its id, that of its first run: it stands in the names of its outputs.
+        source, sink, errors: as the first run was asked.
+        mode: ``test`` or ``production``.
+        checkpoint: the folder, for people who meet its outputs.
+    """
+
+    stream: str
+    source: str
+    sink: str
+    errors: str
+    mode: str
+    checkpoint: str = ""
+
+
+class PlanInUse(msgspec.Struct, frozen=True):
+    """Which compiled state new batches take.
+
+    Args:
+        file: its name in ``plans``.
+    """
+
+    file: str
+    state: int
+    hash: str
+
+
+class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found when the source was listed last.
+
+    Args:
+        files: how many there are.
+        bytes_total: how long they are together; bytes_waiting: how much of that no batch has yet.
+        batch: the batch that was planned last.
+        bytes_planned: what all batches of the ledger read together.
+    """
+
+    files: int
+    bytes_total: int
+    bytes_waiting: int
+    batch: int
+    bytes_planned: int
+
+
+class Checkpoint:
+    """The folder.
+
+    Args:
+        path: made when it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spark = path / "spark"
+        self.ledger = path / "ledger"
+        self.batches = path / "batches"
+        self.plans = path / "plans"
+        self.problems = path / "problems.jsonl"
+        self._head = path / "stream.json"
+        self._status = path / "status.json"
+
+    @contextlib.contextmanager
+    def held(self, run_id: str) -> Iterator[None]:
+        """Keep others away while the ``with`` block lasts; a lock of a process that is gone is none.
+
+        Raises:
+            RunError: another run is at it, or the folder cannot be written.
+        """
+        try:
+            for folder in (self.ledger, self.batches, self.plans):
+                folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / "lock").open("a+b")
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                lock.seek(0)
+                holder = lock.read().decode("utf-8", "replace").strip() or "another run"
+                raise RunError(
+                    "This stream is running already.",
+                    f"{self.path} is used by {holder}.",
+                    "Stop that run first (metl runs PROJECT --stop RUN), or give another --checkpoint and --sink.",
+                ) from error
+            lock.truncate(0)
+            lock.write(f"run {run_id}, process {os.getpid()} on {socket.gethostname()}".encode())
+            lock.flush()
+            yield
+
+    def head(self, spec: RunSpec) -> StreamHead:
+        """Return what the stream is about; the first run decides it.
+
+        Raises:
+            RunError: the folder is another stream's.
+        """
+        wanted = head_of(spec)
+        found = read_head(self.path)
+        if found is None:
+            write_whole(self._head, msgspec.json.format(msgspec.json.encode(wanted)))
+            return wanted
+        for name in ("source", "sink", "mode"):
+            before, now = getattr(found, name), getattr(wanted, name)
+            if before != now:
+                raise RunError(
+                    "The checkpoint belongs to another run.",
+                    f"{self.path} was begun with the {name} {before}, not {now}.",
+                    f"Go on with that {name}, or give a new --checkpoint folder.",
+                )
+        return found
+
+    def use_plan(self, plan: bytes, state: int, state_hash: str) -> PlanInUse:
+        """Let new batches map with a state; those that are planned keep theirs."""
+        use = PlanInUse(f"{state}-{state_hash[:16]}.json", state, state_hash)
+        if not (self.plans / use.file).is_file():
+            write_whole(self.plans / use.file, plan)
+        if self.plan_in_use() != use:
+            write_whole(self.plans / "current.json", msgspec.json.encode(use))
+        return use
+
+    def plan_in_use(self) -> PlanInUse | None:
+        """Return which state new batches take, None before the first."""
+        return _read(self.plans / "current.json", PlanInUse)
+
+    def write_status(self, status: SourceStatus) -> None:
+        """Say what was found in the source."""
+        partial = self._status.with_suffix(".partial")
+        partial.write_bytes(msgspec.json.encode(status))
+        partial.replace(self._status)
+
+    def status(self) -> SourceStatus | None:
+        """Return what was found when the source was listed last."""
+        return _read(self._status, SourceStatus)
+
+    def add_problem(self, text: str) -> None:
+        """Keep something that a person should know of the source."""
+        with self.problems.open("ab") as file:
+            file.write(msgspec.json.encode(text) + b"\n")
+
+    def problem_texts(self) -> list[str]:
+        """Return what a person should know of the source, in order."""
+        try:
+            lines = self.problems.read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return []
+        return [msgspec.json.decode(line, type=str) for line in lines]
+
+
+def head_of(spec: RunSpec) -> StreamHead:
+    """Say what a stream that begins with a run is about, with whole paths."""
+    sink = spec.sink if spec.sink == NOOP else _whole(spec.sink)
+    return StreamHead(
+        stream=spec.run_id,
+        source=_whole(spec.source),
+        sink=sink,
+        errors=_whole(str(spec.errors_folder)),
+        mode=spec.mode,
+        checkpoint=_whole(spec.checkpoint),
+    )
+
+
+def read_head(checkpoint: Path) -> StreamHead | None:
+    """Read what the stream of a checkpoint is about, None when there is none.
+
+    Raises:
+        RunError: the folder holds something else.
+    """
+    return _read(checkpoint / "stream.json", StreamHead)
+
+
+def claim(folder: Path, head: StreamHead) -> None:
+    """Make a folder of outputs the stream's own.
+
+    Raises:
+        RunError: it holds data of somebody else.
+    """
+    check_claim(folder, head)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / OWNER).is_file():
+            write_whole(folder / OWNER, msgspec.json.encode(head))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def check_claim(folder: Path, head: StreamHead | None) -> None:
+    """Refuse a folder of outputs that a stream cannot have; nothing is made.
+
+    Args:
+        folder: the folder.
+        head: the stream's; None when it has not begun.
+
+    Raises:
+        RunError: it holds data of somebody else, or is no folder.
+    """
+    try:
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return
+        owner = _read(folder / OWNER, StreamHead) if folder.is_dir() else None
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    if owner is None:
+        raise RunError(
+            "The output folder is not empty.",
+            f"{folder} holds data, and none of a run that could go on.",
+            "Give a new folder, or empty this one.",
+        )
+    if head is None or owner.stream != head.stream:
+        raise RunError(
+            "The output folder belongs to another run.",
+            f"{folder} is written by the stream {owner.stream} with the checkpoint {owner.checkpoint}.",
+            "Go on with that checkpoint, or give a new folder.",
+        )
+
+
+def _whole(text: str) -> str:
+    return str(Path(text).expanduser().absolute()) if text else ""
+
+
+_Value = TypeVar("_Value", bound=StreamHead | PlanInUse | SourceStatus)
+
+
+def _read(path: Path, kind: type[_Value]) -> _Value | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        raise RunError(
+            "The checkpoint is damaged.", f"{path}: {error}", "Start again with a new --checkpoint and a new --sink."
+        ) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> RunError:
+    return RunError(
+        "A folder of the run cannot be written.",
+        f"{folder}: {error.strerror or error}.",
+        "Choose a folder that you may write to.",
+    )

@@ -1,0 +1,97 @@
+"""How far a run in batches is, four times a second: what its batches counted, and the tasks of the one going on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.events import EngineEvent, RunProgressed
+from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
+from metl_gui.engine.report import Tally
+from metl_gui.engine.streaming.batches import BatchRecord, BatchRecords
+from metl_gui.engine.streaming.checkpoint import Checkpoint
+from metl_gui.engine.streaming.ledger import Ledger
+from metl_gui.engine.time_left import TimeLeft
+
+
+class Course:
+    """Tells how far one run is.
+
+    Args:
+        run_id: the run.
+        checkpoint: its.
+        progress_base: what the files of progress notes are named after.
+        started: when it began, by the clock that only grows.
+        before: the newest batch that this run has in place, when it goes on.
+    """
+
+    def __init__(
+        self, run_id: str, checkpoint: Checkpoint, progress_base: Path, started: float, before: BatchRecord | None
+    ) -> None:
+        self.run_id = run_id
+        self.checkpoint = checkpoint
+        self.records = BatchRecords(checkpoint)
+        self.progress_base = progress_base
+        self.started = started
+        self.seconds_before = before.run_seconds if before is not None else 0.0
+        self.record = before
+        self.left = TimeLeft()
+        self._next = 0.0
+        self._sum: tuple[int, ProgressSum] | None = None
+
+    def tell(self, emit: Callable[[EngineEvent], None], *, is_last: bool = False) -> None:
+        """Emit the progress if it is time to."""
+        now = time.monotonic()
+        if not is_last and now < self._next:
+            return
+        self._next = now + INTERVAL_SECONDS
+        self.record = self.records.newest_of(self.run_id) or self.record
+        status = self.checkpoint.status()
+        batch, tally, behind = self._of_batch(status.batch if status is not None else 0)
+        total = Tally()
+        bytes_read = behind
+        if self.record is not None:
+            total.add(self.record.run_tally)
+            bytes_read += self.record.bytes_read
+        # A project may have 100,000 versions; the report has them.
+        total.by_version = {}
+        total.add(msgspec.structs.replace(tally, by_version={}))
+        waiting = status.bytes_waiting if status is not None else 0
+        planned = self._planned_bytes(batch)
+        seconds = self.seconds_before + now - self.started
+        bytes_left = waiting + max(planned - behind, 0)
+        emit(
+            RunProgressed(
+                run_id=self.run_id,
+                seconds=round(seconds, 3),
+                bytes_total=bytes_read + bytes_left,
+                bytes_read=bytes_read,
+                tally=total,
+                batch=batch,
+                bytes_waiting=waiting,
+                seconds_left=self.left.after(seconds, bytes_read, bytes_left),
+            )
+        )
+
+    def _of_batch(self, newest: int) -> tuple[int, Tally, int]:
+        """Return the batch that is going on, and what its tasks counted and have behind them."""
+        in_place = self.record.number if self.record is not None else 0
+        if newest <= in_place:
+            self._sum = None
+            return in_place, Tally(), 0
+        if self._sum is None or self._sum[0] != newest:
+            path = Path(f"{self.progress_base}-{newest}")
+            if not path.is_file():
+                return newest, Tally(), 0
+            self._sum = newest, ProgressSum(path, Ledger.plan_of(self.checkpoint.ledger, newest).task_bytes)
+        try:
+            tally, behind = self._sum[1].read()
+        except FileNotFoundError:
+            return newest, Tally(), 0
+        return newest, tally, behind
+
+    def _planned_bytes(self, batch: int) -> int:
+        return sum(self._sum[1].task_bytes) if self._sum is not None and self._sum[0] == batch else 0

@@ -1,0 +1,143 @@
+"""The ledger: what each batch reads, written down before Spark hears of it, so that a batch done again is the same.
+
+One small file a batch, never changed once its batch is in place; now and then what is known of all files is gathered
+in one, and the older ones go.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.engine.streaming.checkpoint import PlanInUse
+from metl_gui.engine.streaming.known_files import KnownFile
+from metl_gui.engine.streaming.whole_files import sync_folder, write_whole
+
+GATHERED_EVERY = 50
+
+
+class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one batch reads, and with which state it maps.
+
+    Args:
+        number: from 1.
+        plan: the state.
+        files: each as long as it is read.
+        tasks: which parts of them each task reads.
+        known: what is known of the files that it touches, once it is planned.
+        bytes_planned: what this and all batches before it read together.
+    """
+
+    number: int
+    plan: PlanInUse
+    files: list[SourceFile]
+    tasks: list[list[FileRange]]
+    known: dict[str, KnownFile]
+    bytes_planned: int
+
+    @property
+    def task_bytes(self) -> list[int]:
+        """How much each task reads."""
+        return [sum(piece.stop - piece.start for piece in task) for task in self.tasks]
+
+
+class Gathered(msgspec.Struct, frozen=True):
+    """What is known of all files after a batch."""
+
+    number: int
+    bytes_planned: int
+    known: dict[str, KnownFile]
+
+
+class Ledger:
+    """The ledger of one stream.
+
+    Args:
+        folder: where it lies.
+
+    ``known`` is what is known of all files after the ``newest`` batch, by name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        gathered = _gathered(folder)
+        self.known = dict(gathered.known)
+        self.newest = gathered.number
+        self.bytes_planned = gathered.bytes_planned
+        for number in sorted(_numbers(folder)):
+            if number > gathered.number:
+                self._take(self.batch(number))
+
+    def batch(self, number: int) -> BatchPlan:
+        """Read what a batch reads."""
+        return self.plan_of(self.folder, number)
+
+    @staticmethod
+    def plan_of(folder: Path, number: int) -> BatchPlan:
+        """Read what a batch reads, without the rest of the ledger."""
+        return msgspec.json.decode(_file(folder, number).read_bytes(), type=BatchPlan)
+
+    def has(self, number: int) -> bool:
+        """Say whether a batch is planned and its plan still there."""
+        return _file(self.folder, number).is_file()
+
+    def add(self, plan: BatchPlan, committed: int) -> None:
+        """Write down the next batch.
+
+        Args:
+            plan: its number follows the newest.
+            committed: the newest batch that is in place.
+
+        Raises:
+            FileExistsError: somebody else planned this batch.
+        """
+        path = _file(self.folder, plan.number)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        write_whole(partial, msgspec.json.encode(plan))
+        try:
+            os.link(partial, path)
+            sync_folder(self.folder)
+        finally:
+            partial.unlink()
+        self._take(plan)
+        if plan.number % GATHERED_EVERY == 0:
+            self._gather(committed)
+
+    def replace(self, plan: BatchPlan) -> None:
+        """Change what a batch reads that is not in place yet."""
+        write_whole(_file(self.folder, plan.number), msgspec.json.encode(plan))
+        self._take(plan)
+
+    def note(self, name: str, known: KnownFile) -> None:
+        """Remember something of a file until the next batch is written down with it."""
+        self.known[name] = known
+
+    def _take(self, plan: BatchPlan) -> None:
+        self.known.update(plan.known)
+        self.newest = plan.number
+        self.bytes_planned = plan.bytes_planned
+
+    def _gather(self, committed: int) -> None:
+        gathered = Gathered(self.newest, self.bytes_planned, self.known)
+        write_whole(self.folder / "gathered.json", msgspec.json.encode(gathered))
+        for number in _numbers(self.folder):
+            if number < min(self.newest, committed):
+                _file(self.folder, number).unlink(missing_ok=True)
+
+
+def _gathered(folder: Path) -> Gathered:
+    try:
+        return msgspec.json.decode((folder / "gathered.json").read_bytes(), type=Gathered)
+    except FileNotFoundError:
+        return Gathered(0, 0, {})
+
+
+def _file(folder: Path, number: int) -> Path:
+    return folder / f"{number:09d}.json"
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(path.stem) for path in folder.glob("[0-9]*.json")]

@@ -1,0 +1,297 @@
+"""One run in batches, inside the host: Spark drives the batches, this puts each in place and tells of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metl_gui.engine.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
+from metl_gui.engine.failures import run_error
+from metl_gui.engine.report import RunReport, Tally, check_sums
+from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
+from metl_gui.engine.streaming.batches import (
+    BatchRecord,
+    BatchRecords,
+    drop_batch_folders,
+    drop_partials,
+    moves_of,
+    settle,
+)
+from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, claim
+from metl_gui.engine.streaming.course import Course
+from metl_gui.engine.streaming.ledger import Ledger
+from metl_gui.engine.streaming.planning import mend
+from metl_gui.engine.streaming.stream_report import stream_report
+from metl_gui.engine.task import TaskOrder, TaskOutcome
+from metl_gui.errors import RunCancelled, RunError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from metl_gui.engine.runtimes import Runtime
+    from metl_gui.engine.streaming.stream_source import BatchOutcome
+
+REST_SECONDS = 3.0
+"""After this long without a change a file rests: its last line counts as ended."""
+
+_LOOK_SECONDS = 0.05
+_LAST_BATCH_SECONDS = 0.3
+"""How long a batch may take to end when the run is stopped; else it is dropped, and done again when the run goes on."""
+
+_STOP_SECONDS = 0.3
+_SAMPLED_BATCHES = 4
+
+
+class StreamRun:
+    """One run in batches.
+
+    Args:
+        runtime: the session it runs on.
+        spec: what to do.
+        emit: takes the events of the run, from more than one thread.
+        is_cancelled: set by whoever wants it to end.
+    """
+
+    def __init__(
+        self, runtime: Runtime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
+    ) -> None:
+        self.runtime = runtime
+        self.spec = spec
+        self.emit = emit
+        self.is_cancelled = is_cancelled
+        self.started = time.monotonic()
+        self.checkpoint = Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+        self.records = BatchRecords(self.checkpoint)
+        self.progress_base = runtime.folder / f"progress-{spec.run_id}"
+        self._putting = threading.Lock()
+        self._is_closed = False
+        self._batch_began = 0.0
+        self._fault: Exception | None = None
+        self._told = 0
+
+    def run(self) -> RunReport:
+        """Run until the source is exhausted, or a following run is stopped, and return the report.
+
+        What batches put in place stays whatever happens.
+
+        Raises:
+            RunError: the run cannot start or cannot go on.
+        """
+        RunFolder(Path(self.spec.folder)).create(self.spec)
+        with self.checkpoint.held(self.spec.run_id):
+            head = self.checkpoint.head(self.spec)
+            before = self._settled(head)
+            self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
+            course = Course(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before)
+            self.emit(RunStarted(self.spec.run_id, 0, 0))
+            try:
+                self._driven(head, course, before)
+            finally:
+                with self._putting:
+                    self._is_closed = True
+                self._tell_troubles()
+                for left in self.runtime.folder.glob(f"{self.progress_base.name}-*"):
+                    left.unlink(missing_ok=True)
+        report = self._report()
+        RunFolder(Path(self.spec.folder)).write_report(report)
+        return report
+
+    def _settled(self, head: StreamHead) -> BatchRecord | None:
+        """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
+        folders = [Path(folder) for folder in (head.sink, head.errors) if folder and folder != NOOP]
+        for folder in folders:
+            claim(folder, head)
+        newest = self.records.newest()
+        if newest is not None:
+            settle(newest)
+        drop_partials([*folders, self.spec.samples_folder])
+        mend(self.checkpoint, newest.number if newest is not None else 0)
+        self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
+        return self.records.newest_of(self.spec.run_id)
+
+    def _driven(self, head: StreamHead, course: Course, before: BatchRecord | None) -> None:
+        base = before.run_seconds if before is not None else 0.0
+
+        def put(frame: DataFrame, _spark_batch: int) -> None:
+            try:
+                self._put(frame, head, base)
+            except Exception as error:
+                self._fault = error
+                raise
+
+        query = self._query(head, put)
+        try:
+            while query.isActive and not self.is_cancelled.wait(_LOOK_SECONDS):
+                self._tell_troubles()
+                course.tell(self.emit)
+        finally:
+            self._end(query)
+        self._raise_fault(query)
+        course.tell(self.emit, is_last=True)
+
+    def _query(self, head: StreamHead, put: Callable[[DataFrame, int], None]) -> StreamingQuery:
+        from metl_gui.engine.streaming.stream_source import FORMAT, StreamOrder, StreamSource
+
+        spark = self.runtime.spark
+        spark.dataSource.register(StreamSource)
+        # How often the source is asked while nothing is new; by default a hundred times a second.
+        spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
+        newest = self.records.newest()
+        number = newest.number if newest is not None else 0
+        order = StreamOrder(
+            checkpoint=str(self.checkpoint.path),
+            source=head.source,
+            batch_bytes=self.spec.batch_bytes,
+            rest_seconds=REST_SECONDS,
+            cores=self.runtime.parallelism,
+            order=self._order(head),
+            samples_until=number + _SAMPLED_BATCHES,
+        )
+        stream: Any = spark.readStream.format(FORMAT).option("stream", msgspec.json.encode(order).decode()).load()
+        writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
+        trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
+        try:
+            query: StreamingQuery = writer.trigger(**trigger).start()
+        except Exception as error:  # Spark's and py4j's errors have no base in common
+            raise run_error(error) from error
+        return query
+
+    def _order(self, head: StreamHead) -> TaskOrder:
+        return TaskOrder(
+            run_id=head.stream,
+            plan="",
+            mode=self.spec.mode,
+            messages=None if head.sink == NOOP else head.sink,
+            errors=head.errors,
+            samples=str(self.spec.samples_folder),
+            samples_wanted=self.spec.samples,
+            progress=str(self.progress_base),
+            format=self.spec.format,
+            by_date=self.spec.by_date,
+        )
+
+    def _put(self, frame: DataFrame, head: StreamHead, base: float) -> None:
+        """Map a batch and put it in place."""
+        from metl_gui.engine.streaming.stream_source import BatchOutcome
+
+        began = self._batch_began = time.monotonic()
+        try:
+            rows = [msgspec.json.decode(bytes(row[0]), type=BatchOutcome) for row in frame.collect()]
+            for number, outcomes in _by_batch(rows):
+                with self._putting:
+                    if self._is_closed:
+                        raise RunCancelled("the run was stopped; this batch is done again when it goes on")
+                    self._commit(number, outcomes, head, began, base)
+        finally:
+            self._batch_began = 0.0
+
+    def _commit(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, began: float, base: float) -> None:
+        tally = Tally()
+        for outcome in outcomes:
+            tally.add(outcome.tally)
+        check_sums(tally)
+        plan = Ledger.plan_of(self.checkpoint.ledger, number)
+        before = self.records.newest_of(self.spec.run_id)
+        run_tally = before.run_tally if before is not None else Tally()
+        run_tally.add(tally)
+        states = before.run_states if before is not None else []
+        changed = bool(states) and states[-1] != plan.plan.state
+        now = time.monotonic()
+        record = BatchRecord(
+            number=number,
+            run_id=self.spec.run_id,
+            state=plan.plan.state,
+            hash=plan.plan.hash,
+            seconds=round(now - began, 3),
+            tally=tally,
+            moves=moves_of((path for outcome in outcomes for path in outcome.written), head.stream, number),
+            run_tally=run_tally,
+            run_batches=before.run_batches + 1 if before is not None else 1,
+            run_states=[*states, plan.plan.state] if changed or not states else states,
+            run_seconds=round(base + now - self.started, 3),
+            bytes_read=(before.bytes_read if before is not None else 0) + sum(plan.task_bytes),
+        )
+        self.records.add(record)
+        drop_batch_folders(record.moves)
+        self._tell_batch(record, changed=changed)
+
+    def _tell_batch(self, record: BatchRecord, *, changed: bool) -> None:
+        if changed:
+            self.emit(StateChanged(self.spec.run_id, record.state, record.hash, record.number))
+        status = self.checkpoint.status()
+        tally = record.tally
+        self.emit(
+            BatchCommitted(
+                run_id=self.spec.run_id,
+                batch=record.number,
+                state=record.state,
+                seconds=record.seconds,
+                read=tally.read,
+                mapped=tally.mapped,
+                filtered=tally.filtered,
+                set_aside=tally.set_aside,
+                skipped=tally.skipped,
+                messages_out=tally.messages_out,
+                bytes_read=record.bytes_read,
+                bytes_waiting=status.bytes_waiting if status is not None else 0,
+            )
+        )
+
+    def _end(self, query: StreamingQuery) -> None:
+        """Stop the query, between two batches where the one that is going on ends in a moment."""
+        end = time.monotonic() + _LAST_BATCH_SECONDS
+        while query.isActive and self._batch_began and time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
+        with self._putting:
+            self._is_closed = True
+        stopping = threading.Thread(target=_stop, args=(query,), name="stop-stream", daemon=True)
+        stopping.start()
+        stopping.join(_STOP_SECONDS)
+
+    def _raise_fault(self, query: StreamingQuery) -> None:
+        if self.is_cancelled.is_set():
+            return
+        fault = self._fault if self._fault is not None else query.exception()
+        if fault is None:
+            return
+        if self.runtime.has_died():
+            raise RunError(
+                "Spark ended in the middle of the run.",
+                "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
+                "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
+            ) from fault
+        if isinstance(fault, RunError):
+            raise fault
+        raise run_error(fault) from fault
+
+    def _tell_troubles(self) -> None:
+        for text in self.checkpoint.problem_texts()[self._told :]:
+            self._told += 1
+            self.emit(SourceTroubled(self.spec.run_id, text))
+
+    def _report(self) -> RunReport:
+        seconds = time.monotonic() - self.started
+        return stream_report(
+            self.spec, self.runtime.target.shown, is_stopped=self.is_cancelled.is_set(), seconds_at_least=seconds
+        )
+
+
+def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]]]:
+    """Gather the outcomes of batches that are not in place yet, in their order."""
+    for number in sorted({row.number for row in rows}):
+        outcomes = [row.outcome for row in rows if row.number == number]
+        found = [outcome for outcome in outcomes if outcome is not None]
+        if len(found) == len(outcomes):
+            yield number, found
+
+
+def _stop(query: StreamingQuery) -> None:
+    with contextlib.suppress(Exception):
+        query.stop()

@@ -28,7 +28,7 @@ ADDED_PREFIX = "__"
 SOURCE_COLUMN = "__debezium.source.column.name"
 """Parameter with the name of the column that a field is read from (``column.propagate.source.type``)."""
 
-PLAIN_TYPES = frozenset({"int8", "int16", "int32", "int64", "float", "double", "boolean", "string", "bytes"})
+PLAIN_TYPES = frozenset({"int8", "int16", "int32", "int64", "float", "double", "boolean", "string", "bytes", "null"})
 WHOLE_TYPES = frozenset({"array", "map"})
 LOGICAL_PREFIXES = ("io.debezium.", "org.apache.kafka.connect.")
 UNION_NAMES = frozenset({"io.confluent.connect.avro.Union", "io.confluent.connect.protobuf.Union"})

@@ -80,7 +80,7 @@ class RecordReader:
         if wrapped.value is None:
             return Kind.TOMBSTONE
         if wrapped.value.startswith(b"\0"):
-            raise RecordError("undecodable", "their values are binary (Avro or Protobuf), which is not read yet")
+            raise RecordError("undecodable", "their values are binary and only name their schemas: import what the registry holds")
         if not wrapped.is_checked:
             check(wrapped.value)
         found, schema_half = _halves(members(wrapped.value))

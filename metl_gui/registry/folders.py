@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metl_gui.core.names import of_path
 from metl_gui.errors import SchemaError
-from metl_gui.registry import connect_json, json_schema
+from metl_gui.registry import avro, connect_json, json_schema
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.formats import Format, Found, detect
 from metl_gui.registry.reading import Reading, Refusal, merge
@@ -51,6 +51,7 @@ def read(
     files, refused = find(sources)
     readings = [Reading(refused=tuple(refused))]
     message_files: list[Path] = []
+    avro_files: list[tuple[Path, str]] = []
     for file in files:
         entering(file.path)
         try:
@@ -62,10 +63,14 @@ def read(
                 readings.append(json_schema.read(file.path, file.relative))
             case Format.CONNECT_SCHEMA:
                 readings.append(connect_json.read_schema(file.path, file.relative))
+            case Format.AVRO:
+                avro_files.append((file.path, file.relative))
             case Format.CONNECT_JSON:
                 message_files.append(file.path)
             case _:
                 readings.append(Reading(refused=(Refusal(str(file.path), found.reason),)))
+    if avro_files:
+        readings.append(avro.read(avro_files))
     readings.append(connect_json.read(_entered(message_files, entering)))
     return merge(readings)
 

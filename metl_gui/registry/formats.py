@@ -9,10 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.avro_container import MAGIC
 from metl_gui.core.names import of_path
 from metl_gui.core.packing import Codec, codec_of
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import MAX_BYTES, unreadable
+from metl_gui.registry.schema_entries import is_registry
 from metl_gui.registry.schema_shapes import TYPES
 
 
@@ -23,6 +25,7 @@ class Format(StrEnum):
     JSON_SCHEMA = "json-schema"
     CONNECT_JSON = "connect-json"
     CONNECT_SCHEMA = "connect-schema"
+    AVRO = "avro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +41,24 @@ MESSAGE_SUFFIXES = (".jsonl", ".ndjson")
 YAML_SUFFIXES = (".yaml", ".yml")
 SCHEMA_KEYWORDS = ("properties", "$defs", "definitions", "allOf", "oneOf", "anyOf", "$ref", "patternProperties")
 AVRO_TYPES = ("record", "enum", "fixed", "error")
+AVRO_SUFFIXES = (".avsc", ".avpr", ".avro")
+AVRO_FOLDER = "avro"
 
 _UNREAD = {
-    "avro": "is an Avro schema, which is not read yet. Import JSON messages of its topic or a JSON Schema instead.",
+    "avdl": "is Avro IDL, which is not read. Turn it into a schema file (avro-tools idl2schemata) and import that.",
     "protobuf": "is a Protobuf schema, which is not read yet. Import JSON messages or a JSON Schema instead.",
     "thrift": "is a Thrift schema, which is not read. Import JSON messages of its topic or a JSON Schema instead.",
     "xsd": "is XML, which is not read. Import JSON messages or a JSON Schema instead.",
     "parquet": "is a Parquet file, which holds data and is not read as a schema. Import JSON messages instead.",
     "csv": "is a table, not a schema. A mapping table is read by metl map --csv.",
-    "registry": "lists what a registry holds, Avro perhaps, and is not read. Save each JSON Schema as a file.",
+    "registry": "lists what a registry holds without the schemas. Save the answers that hold them.",
     "graphql": "is a GraphQL schema, which is not read. Import JSON messages or a JSON Schema instead.",
 }
 _BY_SUFFIX = {
-    ".avsc": "avro", ".avdl": "avro", ".avro": "avro", ".proto": "protobuf", ".thrift": "thrift", ".xsd": "xsd",
+    ".avdl": "avdl", ".proto": "protobuf", ".thrift": "thrift", ".xsd": "xsd",
     ".wsdl": "xsd", ".xml": "xsd", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".graphql": "graphql",
 }  # fmt: skip
-_BY_FOLDER = {"avro": "avro", "protobuf": "protobuf", "thrift": "thrift"}
+_BY_FOLDER = {"protobuf": "protobuf", "thrift": "thrift"}
 _PROTOBUF = re.compile(r"^\s*(?:syntax|edition)\s*=|^\s*message\s+\w+\s*\{", re.MULTILINE)
 _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
 
@@ -77,9 +82,11 @@ def detect(path: Path) -> Found:
         return Found(None, "It is UTF-16. Save it as UTF-8.")
     if codec_of(head) is not Codec.PLAIN:
         return Found(Format.CONNECT_JSON)
+    if head.startswith(MAGIC) or path.suffix.lower() in AVRO_SUFFIXES or path.parent.name.lower() == AVRO_FOLDER:
+        return Found(Format.AVRO)
     by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
-    if by_name or head.startswith((b"Obj\x01", b"PAR1")):
-        return _unread(path, by_name or ("avro" if head.startswith(b"Obj") else "parquet"))
+    if by_name or head.startswith(b"PAR1"):
+        return _unread(path, by_name or "parquet")
     if path.suffix.lower() in MESSAGE_SUFFIXES:
         return Found(Format.CONNECT_JSON)
     return _by_content(path, head)
@@ -87,23 +94,30 @@ def detect(path: Path) -> Found:
 
 def of_document(document: object, path: Path) -> Found:
     """Say which format a parsed JSON or YAML document has."""
+    if is_registry(document):
+        return Found(Format.AVRO)
     if isinstance(document, list):
-        has_records = bool(document) and isinstance(document[0], dict) and document[0].get("type") not in AVRO_TYPES
-        return (
-            Found(Format.CONNECT_JSON) if has_records else Found(None, "It is a list of something else than records.")
-        )
+        if not document or not isinstance(document[0], dict):
+            return Found(None, "It is a list of something else than records.")
+        return Found(Format.AVRO if _is_avro(document[0]) else Format.CONNECT_JSON)
     if not isinstance(document, dict):
         return Found(None, "Its outermost value is not an object.")
     kind = document.get("type")
     if kind == "struct" and isinstance(document.get("fields"), list):
         return Found(Format.CONNECT_SCHEMA)
-    if kind in AVRO_TYPES if isinstance(kind, str) else False:
-        return _unread(path, "avro")
+    if _is_avro(document) or (isinstance(document.get("protocol"), str) and "types" in document):
+        return Found(Format.AVRO)
     if is_json_schema(document):
         return Found(Format.JSON_SCHEMA)
     if isinstance(document.get("subjects"), dict | list) or ("subject" in document and "schema" in document):
         return _unread(path, "registry")
     return Found(Format.CONNECT_JSON)
+
+
+def _is_avro(document: dict[str, Any]) -> bool:
+    """Say whether an object is an Avro schema rather than a record that has columns of such names."""
+    kind = document.get("type")
+    return isinstance(kind, str) and kind in AVRO_TYPES and isinstance(document.get("name"), str)
 
 
 def is_json_schema(document: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.names import label_order
+from metl_gui.core.wire_schemas import WireSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,13 @@ class Reading:
         declarations: versions; those of one name stand in version order.
         refused: what could not be read.
         continuations: schemas that got another name, in order.
+        wire: writer schemas that messages are read by, with their registry ids.
     """
 
     declarations: tuple[VersionDeclaration, ...] = ()
     refused: tuple[Refusal, ...] = ()
     continuations: tuple[Continuation, ...] = ()
+    wire: tuple[WireSchema, ...] = ()
 
 
 def merge(readings: Iterable[Reading]) -> Reading:
@@ -55,11 +58,13 @@ def merge(readings: Iterable[Reading]) -> Reading:
     declarations: list[VersionDeclaration] = []
     refused: list[Refusal] = []
     continuations: list[Continuation] = []
+    wire: list[WireSchema] = []
     for reading in readings:
         declarations.extend(reading.declarations)
         refused.extend(reading.refused)
         continuations.extend(reading.continuations)
-    return Reading(order_versions(declarations), tuple(refused), tuple(continuations))
+        wire.extend(reading.wire)
+    return Reading(order_versions(declarations), tuple(refused), tuple(continuations), tuple(wire))
 
 
 def order_versions(declarations: Iterable[VersionDeclaration]) -> tuple[VersionDeclaration, ...]:

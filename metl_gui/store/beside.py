@@ -17,6 +17,7 @@ from metl_gui.core.pending import PendingImport
 from metl_gui.core.sample_profiles import SchemaProfile
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename, RefusedRenames
 from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.store import (
     assignments,
     comments,
@@ -27,6 +28,7 @@ from metl_gui.store import (
     samples,
     states,
     version_tasks,
+    wire_schemas,
 )
 from metl_gui.store.states import NamedState
 
@@ -177,6 +179,16 @@ class Beside:
         """Take a version task off the list; whether it was on it."""
         with self._editing() as connection:
             return version_tasks.dismiss(connection, task_id, stamp.who)
+
+    def keep_wire_schemas(self, found: Sequence[WireSchema], stamp: Stamp) -> None:
+        """Keep the writer schemas that an import found, with their registry ids."""
+        with self._editing() as connection:
+            wire_schemas.keep(connection, found, stamp.when_ms)
+
+    def wire_schemas(self) -> tuple[WireSchema, ...]:
+        """Read the writer schemas, those that came last first."""
+        with self._reading() as connection:
+            return wire_schemas.read(connection)
 
     def project_settings(self) -> dict[str, str]:
         """Read the settings of the project that are not at their defaults, by name."""

@@ -128,6 +128,18 @@ CREATE TABLE included_samples (
 ) STRICT;
 """
 
+_WIRE = """
+CREATE TABLE wire_schemas (
+    id TEXT NOT NULL, -- what messages call it
+    schema TEXT NOT NULL,
+    kind TEXT NOT NULL, -- avro or json
+    fingerprint TEXT NOT NULL, -- of the version whose rows it writes, empty for none
+    text BLOB NOT NULL, -- deflated
+    when_ms INTEGER NOT NULL,
+    PRIMARY KEY (id, schema)
+) STRICT;
+"""
+
 _PACKED = """
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE types (id INTEGER PRIMARY KEY, type TEXT NOT NULL, logical TEXT NOT NULL, scale INTEGER) STRICT;
@@ -223,7 +235,7 @@ def _pack_log(database: Database) -> None:
 
 
 def _add_samples(database: Database) -> None:
-    for statement in _statements(_SAMPLES):
+    for statement in _statements(_SAMPLES + _WIRE):
         database.execute(statement)
 
 
@@ -338,7 +350,8 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        database.executescript(_TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES)
+        beside = _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES + _WIRE
+        database.executescript(_TABLES + _EDITS + _PACKED + beside)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

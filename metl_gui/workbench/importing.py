@@ -157,6 +157,8 @@ def add_reading(
     Each version is refused or added on its own; the ones after it go on. What is left to do is kept with the project,
     so that an import which was killed or stopped can go on (``workbench.resuming``).
     """
+    if reading.wire and side is Side.EXTRACTION:
+        workbench.beside.keep_wire_schemas(reading.wire, workbench.stamp())
     reading = continued(workbench.document.tree(side), reading)
     new = tuple(d for d in reading.declarations if known_version(workbench.document, side, d) is None)
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)

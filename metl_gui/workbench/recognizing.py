@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from metl_gui.core.document import Document
@@ -132,7 +132,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
     reading = folders.read(schemas, entering=lambda path: watch.step(f"Reading {path.name}")) if schemas else Reading()
     return Recognized(
         tuple(projects),
-        Reading(reading.declarations),
+        replace(reading, refused=()),
         len(schemas),
         tuple(tables),
         tuple(messages),
@@ -220,7 +220,7 @@ def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: 
         refused.append(Refusal(str(path), _reason(error)))
         return
     match found.format:
-        case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA:
+        case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA | Format.AVRO:
             schemas.append(path)
         case Format.CONNECT_JSON:
             messages.append(path)

@@ -17,6 +17,7 @@ from metl_gui.core.draft import Draft, Stamp, Transition
 from metl_gui.core.nodes import Side
 from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
+from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, tables
 from metl_gui.store.change_packs import unpack_change
@@ -36,7 +37,8 @@ NEW_IN_5 = (
     "exported_states",
     "refused_renames",
 )
-NEW_IN_6 = ("profiles", "included_samples")
+WIRE = WireSchema("7", "avro", '"string"', "s", "f" * 32)
+NEW_IN_6 = ("profiles", "included_samples", "wire_schemas")
 
 
 def rename_back(database: Database) -> None:
@@ -180,10 +182,12 @@ def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: P
     with ProjectFile.open(path, for_editing=True) as project:
         project.beside.put_profiles([profile])
         project.beside.include_samples(3, b"{}\n", Stamp("ada", 5))
+        project.beside.keep_wire_schemas([WIRE], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
         assert project.beside.profile(3) == profile
         assert project.beside.included_samples() == {3}
         assert project.beside.included_text(3) == b"{}\n"
+        assert project.beside.wire_schemas() == (WIRE,)
 
 
 def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:

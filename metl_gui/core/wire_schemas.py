@@ -1,0 +1,73 @@
+"""Writer schemas: what registries call the bytes of messages by, and what is needed to read these bytes.
+
+An id never changes its meaning, so writer schemas stand beside the states and are not undone. What hangs on the state
+is the version that one belongs to: the version of its schema with the same fingerprint, if the trees have it.
+
+Source: dmm.md §2 (registry ids attach to versions), cdc-formats.md §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side, Version
+
+AVRO, JSON = "avro", "json"
+FRAMINGS = ("auto", "confluent", "apicurio4", "apicurio8", "none")
+"""How the values of a topic say which schema wrote them; the first one tells by trying."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireSchema:
+    """One writer schema.
+
+    Args:
+        id: what messages call it: a number as text, ``content:`` or ``global:`` and a number, a GUID, or ``rabin:``
+            and the fingerprint of single-object encoding.
+        kind: ``avro``, or ``json`` where the value is JSON text behind its frame.
+        text: the schema, which refers to nothing outside; empty for JSON.
+        schema: name of the schema of the trees whose rows, keys or events it writes.
+        fingerprint: of the version whose rows it writes, empty where it writes none.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    fingerprint: str = ""
+
+
+def of_content(number: int | str) -> str:
+    """Name a schema by a content id."""
+    return f"content:{number}"
+
+
+def of_global(number: int | str) -> str:
+    """Name a schema by a global id."""
+    return f"global:{number}"
+
+
+def of_rabin(fingerprint: int) -> str:
+    """Name a schema by its fingerprint in single-object encoding."""
+    return f"rabin:{fingerprint:016x}"
+
+
+def version_of(document: Document, wire: WireSchema) -> Version | None:
+    """Find the version whose rows a schema writes, ``None`` where the trees do not have it."""
+    schema = document.tree(Side.EXTRACTION).named(wire.schema) if wire.fingerprint else None
+    if schema is None:
+        return None
+    versions = document.tree(Side.EXTRACTION).versions(schema.id)
+    return next((version for version in versions if version.fingerprint == wire.fingerprint), None)
+
+
+def ids_of(wire: Iterable[WireSchema], schema_names: Iterable[str], fingerprint: str) -> tuple[str, ...]:
+    """List the registry ids of one version, for people; fingerprints of single-object encoding are left out."""
+    names = frozenset(schema_names)
+    return tuple(
+        one.id
+        for one in wire
+        if one.fingerprint == fingerprint and one.schema in names and not one.id.startswith("rabin:")
+    )

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
 
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.kernel import Kernel
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.progress import ProgressNotes
 from metl_gui.engine.report import Tally
 from metl_gui.engine.results import Sampler
-from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.sinks.names import folder_name
+from metl_gui.engine.runs import Format
+from metl_gui.engine.settling import counted, settle
+from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
+from metl_gui.engine.sinks.parquet import ParquetSink
+from metl_gui.engine.sinks.sink import Sink
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
@@ -39,6 +43,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
         messages, errors, samples: the partial folders; no messages for ``noop``.
         samples_wanted: how many an entity and task.
         progress: the file for progress notes.
+        format, by_date: of the messages.
     """
 
     run_id: str
@@ -50,6 +55,8 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     samples: str
     samples_wanted: int
     progress: str
+    format: Format = "jsonl"
+    by_date: bool = False
 
 
 _kernels: dict[str, Kernel] = {}
@@ -77,9 +84,10 @@ class Task:
         self.order = order
         self.kernel = kernel
         self.tally = Tally()
-        self.messages = Path(order.messages) if order.messages else None
-        self.errors, self.samples = Path(order.errors), Path(order.samples)
-        self.parts = JsonlParts(f"part-{number:06d}-{attempt}", (self.samples,))
+        name = f"part-{number:06d}-{attempt}"
+        self.sink = _sink(order, kernel.plan, name)
+        self.errors = JsonlParts(Path(order.errors), name)
+        self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
 
@@ -88,30 +96,31 @@ class Task:
         started = time.perf_counter_ns()
         outcome = self.kernel.map(records)
         seconds_ns = time.perf_counter_ns() - started
-        counted = msgspec.convert(outcome.counts(), Tally)
-        counted.kernel.note(len(records), seconds_ns)
-        self.tally.add(counted)
-        self._write(outcome)
-        if not self.sampler.has_enough(counted.by_entity):
-            self._sample(outcome, records)
+        tally = counted(outcome)
+        tally.kernel.note(len(records), seconds_ns)
+        refused = self.sink.append(outcome) if self.sink else {}
+        for row in outcome.set_aside:
+            self._put_aside(row)
+        if not self.sampler.has_enough(tally.by_entity):
+            self._sample(outcome, records, refused)
+        for row in settle(tally, refused, self.kernel, records):
+            self._put_aside(row)
+        self.tally.add(tally)
         self.notes.note(self.tally)
 
     def end(self) -> TaskOutcome:
         """Write what is left and return what was counted."""
-        written = self.parts.close()
+        written = [*(self.sink.close() if self.sink else ()), *self.errors.close(), *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
         return TaskOutcome(self.tally, written)
 
-    def _write(self, outcome: Outcome) -> None:
-        if self.messages is not None:
-            for entity, lines in outcome.lines_by_entity().items():
-                # The sink ends each of what it is given with a line feed of its own.
-                self.parts.append(self.messages / folder_name(entity), [lines[:-1]])
-        for row in outcome.set_aside:
-            self.parts.append(self.errors / f"reason={row.reason}", [row.text])
+    def _put_aside(self, row: SetAside) -> None:
+        self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
 
-    def _sample(self, outcome: Outcome, records: Records) -> None:
+    def _sample(self, outcome: Outcome, records: Records, refused: Collection[int]) -> None:
         for record, made in itertools.groupby(range(len(outcome)), key=outcome.records.__getitem__):
+            if record in refused:
+                continue
             of_it = list(made)
             entities = [outcome.entity(at) for at in of_it]
             if self.sampler.has_enough(entities):
@@ -119,4 +128,13 @@ class Task:
             sent = [(entity, outcome.message(at)) for entity, at in zip(entities, of_it, strict=True)]
             line = self.sampler.take(records.place(record), records.raw(record), sent)
             if line is not None:
-                self.parts.append(self.samples, [line])
+                self.samples.append((), (line + b"\n",))
+
+
+def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
+    if not order.messages:
+        return None
+    folder = Path(order.messages)
+    if order.format == "parquet":
+        return ParquetSink(folder, name, plan, by_date=order.by_date)
+    return JsonlSink(folder, name, by_date=order.by_date)

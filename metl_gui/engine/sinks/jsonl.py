@@ -5,37 +5,48 @@ Parts carry the task and its attempt in their names, so a second attempt never t
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-from metl_gui.engine.failures import TaskError
-from metl_gui.errors import RunError
+import msgspec
+
+from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.sinks.dates import date_folder
+from metl_gui.engine.sinks.names import folder_name
+from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.writing import make_below, unwritable
 
 _FLUSH_BYTES = 8 << 20
 
 
 class JsonlParts:
-    """The parts of one task attempt.
+    """The parts of one task attempt below one folder.
 
     Args:
+        root: the folder; when it is gone, the run was cancelled and it must not come back.
         name: the name of the parts, without suffix.
-        made: folders that are there already; when they are gone, the run was cancelled and they must not come back.
 
     Files are opened only to append what has gathered, so any number of folders needs one open file.
     """
 
-    def __init__(self, name: str, made: Collection[Path] = ()) -> None:
-        self.made = made
+    def __init__(self, root: Path, name: str) -> None:
+        self.root = root
         self.name = f"{name}.jsonl"
         self._written: dict[Path, None] = {}
-        self._waiting: dict[Path, list[bytes | memoryview]] = {}
+        self._waiting: dict[tuple[str, ...], list[bytes | memoryview]] = {}
         self._waiting_bytes = 0
 
-    def append(self, folder: Path, lines: Sequence[bytes | memoryview]) -> None:
-        """Take lines for the part in a folder."""
-        self._waiting.setdefault(folder, []).extend(lines)
-        self._waiting_bytes += sum(map(len, lines))
+    def append(self, folder: tuple[str, ...], lines: Iterable[bytes | memoryview]) -> None:
+        """Take lines for the part in a folder.
+
+        Args:
+            folder: names of the folders that lead to it; none for the root itself.
+            lines: one or more lines each, with the line feed of the last.
+        """
+        waiting = self._waiting.setdefault(folder, [])
+        for line in lines:
+            waiting.append(line)
+            self._waiting_bytes += len(line)
         if self._waiting_bytes >= _FLUSH_BYTES:
             self._flush()
 
@@ -48,32 +59,68 @@ class JsonlParts:
         for folder, lines in self._waiting.items():
             try:
                 self._write(folder, lines)
-            except FileNotFoundError:
-                raise  # the run was cancelled and its folders are gone
             except OSError as error:
-                raise TaskError(_unwritable(folder, error)) from error
+                raise unwritable(self.root.joinpath(*folder), error) from error
         self._waiting.clear()
         self._waiting_bytes = 0
 
-    def _write(self, folder: Path, lines: Sequence[bytes | memoryview]) -> None:
-        path = folder / self.name
+    def _write(self, folder: tuple[str, ...], lines: list[bytes | memoryview]) -> None:
+        path = self.root.joinpath(*folder, self.name)
         if path not in self._written:
-            if folder not in self.made:
-                folder.mkdir(exist_ok=True)
+            make_below(self.root, folder)
             self._written[path] = None
         with path.open("ab") as file:
-            file.write(b"\n".join(lines) + b"\n")
+            file.writelines(lines)
 
 
-def _unwritable(folder: Path, error: OSError) -> RunError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return RunError(
-            "The disk is full: the outputs do not fit.",
-            f"{folder}. Nothing was kept.",
-            "Free some space and run again.",
-        )
-    return RunError(
-        "A part of the outputs cannot be written.",
-        f"{folder}: {error.strerror or error}. Nothing was kept.",
-        "Look whether the folder is still there and yours to write, then run again.",
-    )
+class _Stamp(msgspec.Struct, gc=False):
+    ts_ms: msgspec.Raw
+
+
+_stamps = msgspec.json.Decoder(_Stamp).decode_lines
+
+
+class JsonlSink:
+    """Messages as they are, one a line; it takes every record.
+
+    Args:
+        folder: holds a folder for each entity.
+        name: the name of the parts, without suffix.
+        by_date: below each entity a folder for each day.
+    """
+
+    def __init__(self, folder: Path, name: str, *, by_date: bool = False) -> None:
+        self.parts = JsonlParts(folder, name)
+        self.by_date = by_date
+
+    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+        """Take the messages of a batch; none is refused."""
+        if self.by_date:
+            self._append_by_date(outcome)
+        else:
+            for entity, lines in outcome.lines_by_entity().items():
+                self.parts.append((folder_name(entity),), (lines,))
+        return {}
+
+    def close(self) -> list[str]:
+        """Write what is left and return the paths of all parts."""
+        return self.parts.close()
+
+    def _append_by_date(self, outcome: Outcome) -> None:
+        by_folder: dict[tuple[str, str], list[bytes]] = {}
+        names = [folder_name(entity) for entity in outcome.entity_names]
+        ends = zip(outcome.starts.tolist(), (outcome.stops + 1).tolist(), strict=True)
+        text = bytes(outcome.text)
+        for entity, stamp, (start, end) in zip(outcome.entities.tolist(), _stamps(text), ends, strict=True):
+            folder = names[entity], date_folder(milliseconds(stamp.ts_ms))
+            by_folder.setdefault(folder, []).append(text[start:end])
+        for folder, lines in by_folder.items():
+            self.parts.append(folder, lines)
+
+
+def milliseconds(written: msgspec.Raw) -> int | None:
+    """Read a time, ``None`` where it is none or no whole number."""
+    try:
+        return int(bytes(written))
+    except ValueError:
+        return None

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.engine.failures import TaskError, run_error
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.names import folder_name
@@ -24,11 +25,11 @@ def _tree(folder: Path) -> list[str]:
 
 
 def _write(staging: Staging, name: str = "part-000000-0") -> list[str]:
-    parts = JsonlParts(name)
     assert staging.messages_partial is not None
-    parts.append(staging.messages_partial / "payment", [b"{}"])
-    parts.append(staging.errors_partial / "reason=malformed", [b"{}"])
-    return parts.close()
+    messages, errors = JsonlParts(staging.messages_partial, name), JsonlParts(staging.errors_partial, name)
+    messages.append(("payment",), [b"{}\n"])
+    errors.append(("reason=malformed",), [b"{}\n"])
+    return [*messages.close(), *errors.close()]
 
 
 def test_outputs_are_in_place_only_after_the_commit(tmp_path: Path) -> None:
@@ -109,10 +110,11 @@ def test_messages_inside_the_error_store_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_part_is_written_once_the_partial_folder_is_gone(tmp_path: Path) -> None:
-    parts = JsonlParts("part-000000-0")
-    parts.append(tmp_path / "gone" / "payment", [b"{}"])
-    with pytest.raises(FileNotFoundError):
+    parts = JsonlParts(tmp_path / "gone", "part-000000-0")
+    parts.append(("payment",), [b"{}\n"])
+    with pytest.raises(TaskError) as caught:
         parts.close()
+    assert "removed during the run" in run_error(caught.value).title
     assert _tree(tmp_path) == []
 
 

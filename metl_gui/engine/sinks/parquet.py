@@ -1,0 +1,168 @@
+"""Write messages in typed columns: Parquet parts, each written at once and whole.
+
+    payment/version=2/part-000000-0-0.parquet
+    payment/version=2/date=2026-11-22/part-000000-0-0.parquet      by date
+    payment/version=__HIVE_DEFAULT_PARTITION__/part-...            truncates, which have no version
+
+A folder for each entity version, because versions have columns of different types; Spark, Hive and pyarrow read
+``version`` off its name. A row has the members of a message: ``entity``, ``state``, ``op``, ``key`` (JSON), ``ts_ms``,
+``source`` (``schema``, ``version``, ``position``, ``origin`` as JSON), ``payload``, ``unchanged`` and ``replayed``.
+``payload`` is a struct nested as the CDM paths are, so that a query says ``payload.money.amount`` as a message does.
+
+Memory: parts wait in memory until they have ``HELD_BYTES`` together; then the largest are written. A row group has at
+most ``GROUP_BYTES``. One file is open at a time, however many folders there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from metl_gui.core.json_text import quoted
+from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.plan import EntityPlan, Plan
+from metl_gui.engine.sinks.dates import date_folder
+from metl_gui.engine.sinks.names import folder_name
+from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.typed_rows import TypedRows
+from metl_gui.engine.sinks.writing import make_below, unwritable
+
+HELD_BYTES = 64 << 20
+GROUP_BYTES = 16 << 20
+NO_VERSION = "__HIVE_DEFAULT_PARTITION__"
+"""How Hive and Spark name the folder of what has no value."""
+
+_Place: TypeAlias = tuple[str, str]
+
+
+class ParquetSink:
+    """The parts of one task attempt.
+
+    Args:
+        folder: holds a folder for each entity.
+        name: begins the names of the parts.
+        plan: says which columns there are.
+        by_date: cut each part by day.
+        held_bytes: see above.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, plan: Plan, *, by_date: bool = False, held_bytes: int = HELD_BYTES
+    ) -> None:
+        self.folder = folder
+        self.name = name
+        self.by_date = by_date
+        self.held_bytes = held_bytes
+        self._plans: dict[str, list[EntityPlan]] = {}
+        for entity in plan.entities:
+            self._plans.setdefault(entity.entity, []).append(entity)
+        self._rows: dict[_Place, TypedRows] = {}
+        self._held: dict[_Place, list[pa.Table]] = {}
+        self._sizes: dict[_Place, int] = {}
+        self._written: list[str] = []
+
+    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+        """Take the messages of a batch; see ``Sink``."""
+        made: list[tuple[_Place, pa.Table, Any]] = []
+        refused: dict[int, Refusal] = {}
+        for place, at, lines in self._by_version(outcome):
+            records = outcome.records[at]
+            table, wrong = self._of(place).table(lines)
+            for row, refusal in wrong.items():
+                refused.setdefault(int(records[row]), refusal)
+            made.append((place, table, records))
+        for place, table, records in made:
+            if refused:
+                is_kept = ~np.isin(records, list(refused))
+                self._hold(place, table.filter(pa.array(is_kept)))
+            else:
+                self._hold(place, table)
+        return refused
+
+    def close(self) -> list[str]:
+        """Write what is left and return the paths of all parts."""
+        for place in list(self._held):
+            self._write(place)
+        return self._written
+
+    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, Any, bytes | memoryview]]:
+        """Yield for each entity version the numbers of its messages and their lines."""
+        for number in np.unique(outcome.entities):
+            entity = outcome.entity_names[number]
+            at = np.flatnonzero(outcome.entities == number)
+            for version, of_it in self._versions(outcome, entity, at):
+                whole = len(of_it) == len(outcome)
+                text = outcome.text if whole else b"\n".join(map(outcome.message, of_it.tolist()))
+                yield (entity, version), of_it, text
+
+    def _versions(self, outcome: Outcome, entity: str, at: Any) -> Iterator[tuple[str, Any]]:
+        """Tell by the first bytes of messages which version they have; no version is an empty text."""
+        versions = [plan.version for plan in self._plans.get(entity, ())]
+        heads = {version: b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(version)) for version in versions}
+        left = at
+        for version, head in heads.items():
+            size = len(head)
+            text, starts = outcome.text, outcome.starts
+            is_it = np.array([text[start : start + size] == head for start in starts[left].tolist()], np.bool_)
+            if is_it.any():
+                yield version, left[is_it]
+                left = left[~is_it]
+            if not len(left):
+                return
+        yield "", left
+
+    def _of(self, place: _Place) -> TypedRows:
+        """Return the columns of an entity version; a truncate has those of the newest, all empty."""
+        if place not in self._rows:
+            entity, version = place
+            plans = self._plans.get(entity) or [EntityPlan(entity, version)]
+            plan = next((one for one in plans if one.version == version), plans[-1])
+            self._rows[place] = TypedRows(plan)
+        return self._rows[place]
+
+    def _hold(self, place: _Place, table: pa.Table) -> None:
+        if not table.num_rows:
+            return
+        self._held.setdefault(place, []).append(table)
+        self._sizes[place] = self._sizes.get(place, 0) + table.nbytes
+        while sum(self._sizes.values()) > self.held_bytes:
+            self._write(max(self._sizes, key=self._sizes.__getitem__))
+
+    def _write(self, place: _Place) -> None:
+        tables = self._held.pop(place)
+        del self._sizes[place]
+        entity, version = place
+        names = [folder_name(entity), f"version={folder_name(version) if version else NO_VERSION}"]
+        whole = pa.concat_tables(tables)
+        if not self.by_date:
+            self._write_part(names, whole)
+            return
+        for day, table in _by_date(whole):
+            self._write_part([*names, day], table)
+
+    def _write_part(self, names: list[str], table: pa.Table) -> None:
+        folder = self.folder.joinpath(*names)
+        path = folder / f"{self.name}-{len(self._written)}.parquet"
+        rows = max(GROUP_BYTES * table.num_rows // max(table.nbytes, 1), 1)
+        try:
+            make_below(self.folder, names)
+            self._written.append(str(path))
+            with path.open("xb") as file:
+                pq.write_table(table, file, row_group_size=rows, compression="zstd")
+        except OSError as error:
+            raise unwritable(folder, error) from error
+
+
+def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:
+    """Cut a table by the day of its messages; the order within a day stays."""
+    names = [date_folder(stamp) for stamp in table["ts_ms"].to_pylist()]
+    days, which = np.unique(np.array(names), return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=len(days))).tolist()
+    for day, start, end in zip(days.tolist(), [0, *ends], ends, strict=False):
+        yield day, table.take(order[start:end])

@@ -1,0 +1,250 @@
+"""Read the values of one column off JSON into an array: in compiled code for what is common, one by one for the rest.
+
+Every reader takes a JSON array as text, in which null and nothing else stands for no value, and raises ``ValueError``
+or ``OverflowError`` when one of the values does not fit. Source of the forms: cdc-formats.md §5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Raw
+
+Array: TypeAlias = "pa.Array[Any]"
+Read: TypeAlias = Callable[[bytes], Array]
+_Special: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
+_raws = msgspec.json.Decoder(list[Raw]).decode
+_texts = msgspec.json.Decoder(list[str | None]).decode
+_truths = msgspec.json.Decoder(list[bool | None]).decode
+_whole = msgspec.json.Decoder(list[int | None]).decode
+_bytes = msgspec.json.Decoder(list[bytes | None]).decode
+_fractions = msgspec.json.Decoder(list[float | _Special | None]).decode
+_text_bytes = msgspec.json.Decoder(bytes).decode
+_NULL = b"null"
+_DOUBLE_DIGITS, _FLOAT_DIGITS = 17, 9
+_LONG_DOUBLE = re.compile(rb"[0-9.]{16}|[eE]-?[0-9]{3}")
+_LONG_FLOAT = re.compile(rb"[0-9.]{8}|[eE]")
+"""What shorter numbers than these are is never lost."""
+
+_UNNEEDED_ZEROS = r"(\.\d{6})0+([Zz+-]|$)"
+_DECIMAL_BYTES = 16
+_MOST_SCALE = 10_000
+_EXACT = Context(prec=1_000_000)
+
+
+class _Variable(msgspec.Struct, frozen=True):
+    """Debezium's ``VariableScaleDecimal``."""
+
+    scale: int
+    value: bytes
+
+
+_variable = msgspec.json.Decoder(_Variable).decode
+
+
+def texts(values: bytes) -> Array:
+    """Read texts."""
+    return pa.array(_texts(values), pa.string())
+
+
+def truths(values: bytes) -> Array:
+    """Read true and false."""
+    return pa.array(_truths(values), pa.bool_())
+
+
+def byte_texts(values: bytes) -> Array:
+    """Read bytes in base64."""
+    return pa.array(_bytes(values), pa.binary())
+
+
+def json_texts(values: bytes) -> Array:
+    """Keep each value as the JSON that it is."""
+    found = [None if raw == _NULL else raw for raw in map(bytes, _raws(values))]
+    return pa.array(found, pa.binary()).cast(pa.string())
+
+
+def nothing(values: bytes) -> Array:
+    """Take no value at all: those of this source mean something else than those of the column.
+
+    Raises:
+        ValueError: there is one.
+    """
+    found = _raws(values)
+    if any(bytes(raw) != _NULL for raw in found):
+        raise ValueError("of another type")
+    return pa.nulls(len(found))
+
+
+def whole_numbers(type_: pa.DataType, stored: pa.DataType) -> Read:
+    """Make a reader of whole numbers that are stored as what they count."""
+
+    def read(values: bytes) -> Array:
+        found = pa.array(_whole(values), type_)
+        return found if stored == type_ else found.cast(stored)
+
+    return read
+
+
+def fractions(values: bytes) -> Array:
+    """Read binary floating point of 64 bits.
+
+    Raises:
+        ValueError: one has more digits than that, or is not in its range.
+    """
+    found = _numbers(values)
+    if _LONG_DOUBLE.search(values):
+        _refuse_losses(values, found, _DOUBLE_DIGITS)
+    return pa.array(found, pa.float64())
+
+
+def short_fractions(values: bytes) -> Array:
+    """Read binary floating point of 32 bits.
+
+    Raises:
+        ValueError: one has more digits than that, or is not in its range.
+    """
+    found = _numbers(values)
+    if _LONG_FLOAT.search(values):
+        with np.errstate(over="ignore"):
+            shortened = [None if one is None else np.float32(one) for one in found]
+        _refuse_losses(values, shortened, _FLOAT_DIGITS)
+    return pa.array(found, pa.float32())
+
+
+def _numbers(values: bytes) -> list[float | None]:
+    found = _fractions(values)
+    if b'"' not in values:
+        return found  # type: ignore[return-value]  # the texts of special values are the only texts
+    return [None if one is None else float(one) for one in found]
+
+
+def _refuse_losses(values: bytes, found: Sequence[float | np.float32 | None], digits: int) -> None:
+    for raw, value in zip(map(bytes, _raws(values)), found, strict=True):
+        if value is not None and raw[:1] != b'"' and _is_lost(Decimal(raw.decode()), value, digits):
+            raise ValueError("digits would be lost")
+
+
+def _is_lost(written: Decimal, kept: float | np.float32, digits: int) -> bool:
+    """Say whether reading a number back gives another one than was written.
+
+    The shortest text of a number is never lost; programs that write longer ones (Java before 19) are believed as far
+    as the type tells numbers apart.
+    """
+    if np.isinf(kept) or (not kept and written):
+        return True
+    if Decimal(str(kept)) == written or Decimal(float(kept)) == written:
+        return False
+    return written == written.to_integral_value() or len(written.normalize(_EXACT).as_tuple().digits) > digits
+
+
+def times(type_: pa.DataType) -> Read:
+    """Make a reader of dates or times written in ISO 8601."""
+    has_zone = getattr(type_, "tz", None) is not None
+
+    def read(values: bytes) -> Array:
+        written = pa.array(_texts(values), pa.string())
+        if not has_zone:
+            # Debezium writes a Z behind dates and times of no zone too.
+            written = pc.utf8_rtrim(written, "Z")
+        try:
+            return written.cast(type_)
+        except pa.ArrowInvalid:
+            return pc.replace_substring_regex(written, _UNNEEDED_ZEROS, r"\1\2").cast(type_)
+
+    return read
+
+
+def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read:
+    """Make a reader of decimals.
+
+    Args:
+        type_: what they are stored as.
+        text_scale: the scale of texts, which are bytes in base64 then; ``None`` when no text fits.
+    """
+
+    def read(values: bytes) -> Array:
+        if b'"' not in values:
+            return _bare_digits(values).cast(type_)
+        if text_scale == type_.scale and b"{" not in values:
+            found = _unscaled(values, type_)
+            if found is not None:
+                return found
+        return pa.array(_all_digits(values, text_scale), pa.string()).cast(type_)
+
+    return read
+
+
+def digits(text_scale: int | None) -> Read:
+    """Make a reader that keeps the digits of decimals as text."""
+
+    def read(values: bytes) -> Array:
+        return pa.array(_all_digits(values, text_scale), pa.string())
+
+    return read
+
+
+def _bare_digits(values: bytes) -> Array:
+    """Split an array of numbers and nulls only.
+
+    Raises:
+        ValueError: something else is in it.
+    """
+    if b"[" in values[1:] or b"{" in values:
+        raise ValueError("no number")
+    found = [None if raw == _NULL else raw for raw in map(bytes.strip, values[1:-1].split(b","))]
+    return pa.array(found, pa.binary()).cast(pa.string())
+
+
+def _unscaled(values: bytes, type_: pa.Decimal128Type[Any, Any]) -> Array | None:
+    """Read decimals of the column's own scale that are all bytes in base64; ``None`` when not all of them are."""
+    try:
+        found = _bytes(values)
+    except msgspec.ValidationError:
+        return None
+    if max((len(one) for one in found if one is not None), default=0) > _DECIMAL_BYTES or b"" in found:
+        return None
+    filled = b"".join(
+        bytes(_DECIMAL_BYTES) if one is None else one[::-1].ljust(_DECIMAL_BYTES, b"\xff" if one[0] >> 7 else b"\0")
+        for one in found
+    )
+    present = pa.array([one is not None for one in found], pa.bool_()).buffers()[1]
+    made: Array = pa.Array.from_buffers(type_, len(found), [present, pa.py_buffer(filled)])
+    made.validate(full=True)
+    return made
+
+
+def _all_digits(values: bytes, text_scale: int | None) -> list[str | None]:
+    return [_digits(bytes(raw), text_scale) for raw in _raws(values)]
+
+
+def _digits(raw: bytes, text_scale: int | None) -> str | None:
+    """Return the digits of a decimal in any of the forms that it has in JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if raw == _NULL:
+        return None
+    if raw[:1] == b"{":
+        found = _variable(raw)
+        return _shifted(found.value, found.scale)
+    if raw[:1] == b'"':
+        if text_scale is None:
+            raise ValueError("a text")
+        return _shifted(_text_bytes(raw), text_scale)
+    if raw[:1] in b"tf[":
+        raise ValueError("no number")
+    return raw.decode()
+
+
+def _shifted(unscaled: bytes, scale: int) -> str:
+    if not unscaled or abs(scale) > _MOST_SCALE or len(unscaled) > _MOST_SCALE:
+        raise ValueError("no decimal")
+    return format(Decimal(int.from_bytes(unscaled, "big", signed=True)).scaleb(-scale, _EXACT), "f")

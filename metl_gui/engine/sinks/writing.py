@@ -1,0 +1,50 @@
+"""What a task says when it cannot write."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from pathlib import Path
+
+from metl_gui.engine.failures import TaskError
+from metl_gui.errors import RunError
+
+NOTHING_KEPT = "Nothing of this run was kept, and its source is as it was"
+
+
+def make_below(root: Path, names: Iterable[str]) -> Path:
+    """Make folders in a folder that is there; one that is gone was removed with its run and must not come back.
+
+    Raises:
+        OSError: it is gone, or cannot be written.
+    """
+    folder = root
+    for name in names:
+        folder /= name
+        folder.mkdir(exist_ok=True)
+    return folder
+
+
+def unwritable(folder: Path, error: OSError) -> TaskError:
+    """Say why a part cannot be written; the run ends with it."""
+    return TaskError(_in_words(folder, error))
+
+
+def _in_words(folder: Path, error: OSError) -> RunError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RunError(
+            "The disk is full: the outputs do not fit.",
+            f"{folder}. {NOTHING_KEPT}.",
+            "Free some space there, or choose a folder on another disk, then run again.",
+        )
+    if isinstance(error, FileNotFoundError):
+        return RunError(
+            "An output folder was removed during the run.",
+            f"{folder} is gone. {NOTHING_KEPT}.",
+            "Run again, and leave folders that end in .partial alone until it has ended.",
+        )
+    return RunError(
+        "A part of the outputs cannot be written.",
+        f"{folder}: {error.strerror or error}. {NOTHING_KEPT}.",
+        "Look whether the folder is yours to write and its disk is writable, then run again.",
+    )

@@ -23,6 +23,7 @@ from typing import TypeVar
 import msgspec
 
 from metl_gui.engine.runs import NOOP, RunSpec
+from metl_gui.engine.sources.files import source_paths
 from metl_gui.engine.streaming.whole_files import write_whole
 from metl_gui.errors import RunError
 
@@ -134,14 +135,7 @@ class Checkpoint:
         if found is None:
             write_whole(self._head, msgspec.json.format(msgspec.json.encode(wanted)))
             return wanted
-        for name in ("source", "sink", "mode"):
-            before, now = getattr(found, name), getattr(wanted, name)
-            if before != now:
-                raise RunError(
-                    "The checkpoint belongs to another run.",
-                    f"{self.path} was begun with the {name} {before}, not {now}.",
-                    f"Go on with that {name}, or give a new --checkpoint folder.",
-                )
+        check_same(found, wanted)
         return found
 
     def use_plan(self, plan: bytes, state: int, state_hash: str) -> PlanInUse:
@@ -250,6 +244,45 @@ def check_claim(folder: Path, head: StreamHead | None) -> None:
 
 def _whole(text: str) -> str:
     return str(Path(text).expanduser().absolute()) if text else ""
+
+
+def check_stream(spec: RunSpec) -> None:
+    """Look whether a run in batches could start; nothing is made or changed.
+
+    Raises:
+        RunError: the source, the checkpoint or a place for outputs will not do.
+    """
+    source_paths(spec.source)
+    wanted = head_of(spec)
+    found = read_head(Path(wanted.checkpoint))
+    if found is not None:
+        check_same(found, wanted)
+    head = found or wanted
+    folders = [Path(folder) for folder in (head.sink, head.errors) if folder != NOOP]
+    if len(folders) > 1 and (folders[0] == folders[1] or folders[0].is_relative_to(folders[1])):
+        raise RunError(
+            "Messages and set-aside records need two folders.",
+            f"{folders[0]} lies in {folders[1]}.",
+            "Give another --errors folder.",
+        )
+    for folder in folders:
+        check_claim(folder, found)
+
+
+def check_same(found: StreamHead, wanted: StreamHead) -> None:
+    """Refuse to go on with another stream's checkpoint.
+
+    Raises:
+        RunError: the source, the sink or the mode are not those that it was begun with.
+    """
+    for name in ("source", "sink", "mode"):
+        before, now = getattr(found, name), getattr(wanted, name)
+        if before != now:
+            raise RunError(
+                "The checkpoint belongs to another run.",
+                f"{found.checkpoint} was begun with the {name} {before}, not {now}.",
+                f"Go on with that {name}, or give a new --checkpoint folder.",
+            )
 
 
 _Value = TypeVar("_Value", bound=StreamHead | PlanInUse | SourceStatus)

@@ -22,7 +22,7 @@ from typing import IO, Self, TypeVar
 
 import msgspec
 
-from metl_gui.engine.commands import CancelRun, Command, StartRun
+from metl_gui.engine.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.events import (
     BatchCommitted,
     EngineEvent,
@@ -42,6 +42,7 @@ from metl_gui.engine.events import (
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec
 from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import BugError, RunCancelled, RunError
 
 EventSink = Callable[[EngineEvent], None]
@@ -60,15 +61,18 @@ class SparkProcess:
     """A Spark session in a process of its own, started again when it has died.
 
     Args:
-        target: the Spark master.
+        target: where Spark runs.
         low_priority: let other programs go first (for a window that shares the computer with its runs).
         on_event: takes the events of the session; those of a run go to ``run``'s own. Called on its thread.
+
+    Raises:
+        RunError: the target is not known.
     """
 
     def __init__(
-        self, target: str = LOCAL_TARGET, *, low_priority: bool = False, on_event: EventSink | None = None
+        self, target: Target | str = LOCAL_TARGET, *, low_priority: bool = False, on_event: EventSink | None = None
     ) -> None:
-        self.target = target
+        self._target = parse_target(target) if isinstance(target, str) else target
         self.priority = LOW_PRIORITY if low_priority else 0
         self.on_event = on_event
         self._link: _Link | None = None
@@ -80,11 +84,33 @@ class SparkProcess:
     def start(self) -> Self:
         """Begin to start the session in the background; returns at once, does nothing when it is there."""
         with self._starting:
-            if self._link is None or not self._link.is_alive:
+            # What refused a session may be mended by now: a server that was down, a package that was missing.
+            if self._link is None or not self._link.is_alive or self._link.refusal is not None:
                 if self._link is not None:
                     self._link.close()
-                self._link = _Link(self.target, self.priority, self.on_event)
+                self._link = _Link(self._target, self.priority, self.on_event)
         return self
+
+    def use(self, target: Target) -> None:
+        """Run elsewhere from now on; the session that is there is ended when it is of another target.
+
+        Raises:
+            RunError: a run is going on.
+        """
+        if target == self._target:
+            return
+        if not self._running.acquire(blocking=False):
+            raise _runs_already()
+        try:
+            self.stop()
+            self._target = target
+        finally:
+            self._running.release()
+
+    @property
+    def target(self) -> str:
+        """Where it runs, as people read it."""
+        return self._target.shown
 
     @property
     def is_ready(self) -> bool:
@@ -128,7 +154,7 @@ class SparkProcess:
             RunCancelled: somebody called ``cancel``.
         """
         if not self._running.acquire(blocking=False):
-            raise RunError("A run is going on already.", "One Spark session does one run at a time.", "Stop it first.")
+            raise _runs_already()
         try:
             self._cancel_at, self._run_id = None, spec.run_id
             take = on_event or (lambda _event: None)
@@ -176,7 +202,7 @@ class SparkProcess:
                 event = event or link.failed_run(spec.run_id)
             if event is not None:
                 is_begun = True
-                if not link.is_alive:
+                if not link.is_alive and not spec.checkpoint:
                     Staging(spec).discard()
                 on_event(event)
                 match event:
@@ -195,7 +221,7 @@ class SparkProcess:
 class _Link:
     """One started process: its pipes, and the thread that reads its events."""
 
-    def __init__(self, target: str, priority: int, on_event: EventSink | None) -> None:
+    def __init__(self, target: Target, priority: int, on_event: EventSink | None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="metl-spark-"))
         self.log = self.folder / "host.log"
         self.on_event = on_event
@@ -207,7 +233,7 @@ class _Link:
         known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "metl_gui.engine.host", target, str(self.folder), str(priority)],
+                [sys.executable, "-m", "metl_gui.engine.host", str(self.folder), str(priority)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -217,6 +243,7 @@ class _Link:
             )
         self._reader = threading.Thread(target=self._read, name="spark-events", daemon=True)
         self._reader.start()
+        self.send(StartSession(target))
 
     @property
     def is_alive(self) -> bool:
@@ -296,6 +323,10 @@ class _Link:
             lines = self.log.read_text(errors="replace").splitlines()
             return next((line.strip()[:300] for line in reversed(lines) if "Error" in line or "Exception" in line), "")
         return ""
+
+
+def _runs_already() -> RunError:
+    return RunError("A run is going on already.", "One Spark session does one run at a time.", "Stop it first.")
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -7,6 +7,13 @@ from typing import TypeAlias
 import msgspec
 
 from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.targets import Target
+
+
+class StartSession(msgspec.Struct, frozen=True, tag=True, tag_field="command"):
+    """Start the session; the first command, and on a pipe because a target may hold secrets."""
+
+    target: Target
 
 
 class StartRun(msgspec.Struct, frozen=True, tag=True, tag_field="command"):
@@ -21,4 +28,4 @@ class CancelRun(msgspec.Struct, frozen=True, tag=True, tag_field="command"):
     run_id: str
 
 
-Command: TypeAlias = StartRun | CancelRun
+Command: TypeAlias = StartSession | StartRun | CancelRun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,14 +16,15 @@ from metl_gui.engine.failures import run_error
 from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
-from metl_gui.engine.session import SparkRuntime
+from metl_gui.engine.runtimes import Runtime
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
-from metl_gui.engine.sources.files import list_files
+from metl_gui.engine.sources.files import SourceFile, list_files
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.sources.source import FileSource, Source
 from metl_gui.engine.task import TaskOrder, TaskOutcome
-from metl_gui.errors import RunCancelled, RunError
+from metl_gui.engine.work_places import WorkPlaces, work_places
+from metl_gui.errors import RunCancelled, UserError
 
 
 class Execution:
@@ -36,7 +38,7 @@ class Execution:
     """
 
     def __init__(
-        self, runtime: SparkRuntime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
+        self, runtime: Runtime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
     ) -> None:
         self.runtime = runtime
         self.spec = spec
@@ -71,45 +73,61 @@ class Execution:
 
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
-        files, tasks = source.cut(self.spec.limit, self.runtime.spark.sparkContext.defaultParallelism)
+        files, tasks = source.cut(self.spec.limit, self.runtime.parallelism)
         reading = Reading(files, tasks, self.spec.limit, source.is_error_store)
         self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total))
-        progress = ProgressSum(self.progress_path, [sum(piece.stop - piece.start for piece in task) for task in tasks])
+        places = self._places(staging, files)
+        progress = ProgressSum(places.progress, [sum(piece.stop - piece.start for piece in task) for task in tasks])
         with _Watcher(self, progress, source.bytes_total):
-            outcomes = self._collect(reading, staging)
+            outcomes = self._collect(reading, places)
         self._check_cancelled()
         tally = Tally()
         for outcome in outcomes:
             tally.add(outcome.tally)
         check_sums(tally)
-        problems = (*self.spec.notes, *source.problems(files))
+        problems = (*self.spec.notes, *places.notes, *source.problems(files))
         source.promise(staging)
-        staging.commit(path for outcome in outcomes for path in outcome.written)
+        staging.commit(places.bring_home(path for outcome in outcomes for path in outcome.written))
         source.keep()
         return self._report(tally, staging, problems)
 
-    def _collect(self, reading: Reading, staging: Staging) -> list[TaskOutcome]:
-        plan = staging.errors_partial / "plan.json"
-        plan.write_bytes(self.spec.plan)
+    def _places(self, staging: Staging, files: list[SourceFile]) -> WorkPlaces:
+        with self._in_words():
+            return work_places(self.runtime, self.spec, staging, files, self.progress_path)
+
+    def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
+        plan = self.runtime.folder / f"plan-{hashlib.sha256(self.spec.plan).hexdigest()[:32]}.json"
+        if not plan.exists():
+            plan.write_bytes(self.spec.plan)
         order = TaskOrder(
             run_id=self.spec.run_id,
-            plan=str(plan),
+            plan=self.runtime.ship_plan(plan),
             mode=self.spec.mode,
             is_replay=self.spec.replay is not None,
-            messages=str(staging.messages_partial) if staging.messages_partial else None,
-            errors=str(staging.errors_partial),
-            samples=str(staging.samples_partial),
+            messages=str(places.messages) if places.messages else None,
+            errors=str(places.errors),
+            samples=str(places.samples),
             samples_wanted=self.spec.samples,
-            progress=str(self.progress_path),
+            progress=str(places.progress),
+            format=self.spec.format,
+            by_date=self.spec.by_date,
         )
+        with self._in_words():
+            outcomes = self.runtime.outcomes(reading, order)
+        return [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes]
+
+    @contextlib.contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Say in words what Spark raises."""
         try:
-            rows = self.runtime.read(reading, order).collect()
+            yield
+        except UserError:
+            raise
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
             if self.runtime.has_died():
-                raise jvm_died() from error
+                raise self.runtime.died() from error
             raise run_error(error) from error
-        return [msgspec.json.decode(bytes(row[0]), type=TaskOutcome) for row in rows]
 
     def _check_cancelled(self) -> None:
         if self.is_cancelled.is_set():
@@ -120,7 +138,7 @@ class Execution:
         return RunReport(
             run_id=self.spec.run_id,
             mode=self.spec.mode,
-            spark=self.runtime.target,
+            spark=self.runtime.target.shown,
             state=self.spec.state,
             hash=self.spec.hash,
             seconds=round(seconds, 3),
@@ -178,12 +196,3 @@ def _source_of(spec: RunSpec) -> Iterator[Source]:
     store = ErrorStore.at(spec.source, spec.replay.reasons)
     with held(store, spec.is_marked):
         yield ReplaySource(store, spec.run_id, spec.mode, spec.replay.is_again, spec.is_marked)
-
-
-def jvm_died() -> RunError:
-    """Make the error for a JVM that ended while it was needed."""
-    return RunError(
-        "Spark ended in the middle of the run.",
-        "Its Java process is gone; nothing was written.",
-        "Check that there is memory left on this computer, then run again: Spark starts anew.",
-    )

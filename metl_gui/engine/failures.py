@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from metl_gui.engine.worker_check import from_spark
 from metl_gui.errors import RunError, UserError
 
 _CARRIED = re.compile(r"metl-run-error:([A-Za-z0-9+/=]+):")
@@ -27,6 +28,9 @@ def run_error(error: BaseException) -> RunError:
     if found:
         title, detail, hint = msgspec.json.decode(base64.b64decode(found.group(1)), type=tuple[str, str, str])
         return RunError(title, detail, hint)
+    explained = from_spark(text)
+    if explained is not None:
+        return explained
     return RunError(
         "Spark could not finish the run.",
         _telling_line(text),

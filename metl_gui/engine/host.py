@@ -1,7 +1,7 @@
 """The process that holds the Spark session: commands in on standard input, events out on standard output.
 
 One JSON line each. It ends when its standard input closes, and takes the JVM and its temporary folder with it.
-Started by ``client`` as ``python -m metl_gui.engine.host TARGET FOLDER PRIORITY``.
+Started by ``client`` as ``python -m metl_gui.engine.host FOLDER PRIORITY``; the first command names the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from metl_gui.engine.commands import CancelRun, Command, StartRun
+from metl_gui.engine.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.events import (
     EngineEvent,
     RunFailed,
@@ -31,10 +31,12 @@ from metl_gui.engine.events import (
     SessionStarting,
     encode_event,
 )
-from metl_gui.engine.execution import Execution, jvm_died
+from metl_gui.engine.execution import Execution
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
-from metl_gui.engine.session import SparkRuntime, check_target
+from metl_gui.engine.runtimes import Runtime, start_runtime
+from metl_gui.engine.streaming.stream_run import StreamRun
+from metl_gui.engine.targets import Target, check_target
 from metl_gui.errors import RunCancelled, SetupError, UserError
 
 _log = logging.getLogger(__name__)
@@ -62,16 +64,14 @@ class Host:
     """The session and the run of this process.
 
     Args:
-        target: the Spark master.
         folder: everything temporary.
         events: where event lines go.
     """
 
-    def __init__(self, target: str, folder: Path, events: BinaryIO) -> None:
-        self.target = target
+    def __init__(self, folder: Path, events: BinaryIO) -> None:
         self.folder = folder
         self.events = events
-        self.runtime: SparkRuntime | None = None
+        self.runtime: Runtime | None = None
         self.refusal: SessionFailed | None = None
         self.is_decided = threading.Event()
         self.active: ActiveRun | None = None
@@ -79,11 +79,12 @@ class Host:
         self._writing = threading.Lock()
 
     def serve(self, commands: BinaryIO) -> None:
-        """Start the session and obey until the commands end."""
-        threading.Thread(target=self._start_session, name="session", daemon=True).start()
+        """Obey until the commands end."""
         decoder = msgspec.json.Decoder(Command)
         for line in commands:
             match decoder.decode(line):
+                case StartSession(target=target):
+                    threading.Thread(target=self._start_session, args=(target,), name="session", daemon=True).start()
                 case StartRun(spec=spec):
                     self.active = ActiveRun(spec)
                     threading.Thread(target=self._run, args=(self.active,), name="run", daemon=True).start()
@@ -91,7 +92,7 @@ class Host:
                     self._cancel(run_id)
 
     def quit(self) -> None:
-        """Take the JVM down and end this process."""
+        """Take the session down and end this process."""
         self.is_ending.set()
         if self.active is not None:
             self.active.is_cancelled.set()
@@ -112,13 +113,13 @@ class Host:
             except OSError:
                 _log.info("the client is gone, an event was not delivered")
 
-    def _start_session(self) -> None:
+    def _start_session(self, target: Target) -> None:
         started = time.monotonic()
-        self.emit(SessionStarting(self.target))
+        self.emit(SessionStarting(target.shown))
         try:
-            check_target(self.target)
-            self.runtime = SparkRuntime(self.target, self.folder)
-            self.emit(SessionReady(self.target, self.runtime.version, round(time.monotonic() - started, 3)))
+            check_target(target)
+            self.runtime = start_runtime(target, self.folder)
+            self.emit(SessionReady(target.shown, self.runtime.version, round(time.monotonic() - started, 3)))
         except UserError as error:
             self._refuse(error)
         except Exception as error:  # noqa: BLE001 - the edge of a thread, logged
@@ -127,23 +128,23 @@ class Host:
         finally:
             self.is_decided.set()
         if self.runtime is not None:
-            threading.Thread(target=self._watch_jvm, args=(self.runtime,), name="jvm", daemon=True).start()
+            threading.Thread(target=self._watch_session, args=(self.runtime,), name="watch", daemon=True).start()
             if self.active is None:
                 self._warm_up(self.runtime)
 
-    def _watch_jvm(self, runtime: SparkRuntime) -> None:
-        """End this process when its JVM has ended by itself; the client starts a new one for its next run."""
+    def _watch_session(self, runtime: Runtime) -> None:
+        """End this process when its session has ended by itself; the client starts a new one for its next run."""
         runtime.wait()
         if self.is_ending.is_set():
             return
-        _log.error("Spark's Java process ended by itself")
+        _log.error("the Spark session ended by itself")
         active = self.active
         if active is not None and not active.is_told.wait(_LAST_WORDS_SECONDS):
-            error = jvm_died()
+            error = runtime.died()
             self.emit(RunFailed(active.spec.run_id, error.title, error.text, error.hint))
         self.quit()
 
-    def _warm_up(self, runtime: SparkRuntime) -> None:
+    def _warm_up(self, runtime: Runtime) -> None:
         try:
             runtime.warm_up()
         except Exception:  # noqa: BLE001 - the edge of a thread; a run will say what is wrong
@@ -157,7 +158,8 @@ class Host:
         while not self.is_decided.wait(0.05):
             if active.is_cancelled.is_set():
                 break
-        if self.runtime is not None and not self.runtime.is_alive:
+        if self.runtime is not None and not self.runtime.answers():
+            active.is_told.set()
             return  # this process is about to end, and the client begins again with another
         event = self._outcome(active)
         active.is_over.set()
@@ -189,13 +191,14 @@ class Host:
                 "Nothing was written. Please report this with the log.",
             )
 
-    def _execute(self, runtime: SparkRuntime, active: ActiveRun) -> RunReport:
+    def _execute(self, runtime: Runtime, active: ActiveRun) -> RunReport:
         def emit(event: EngineEvent) -> None:
             if not isinstance(event, RunProgressed) or not active.is_cancelled.is_set():
                 self._keep(active.spec, event)
                 self.emit(event)
 
-        return Execution(runtime, active.spec, emit, active.is_cancelled).run()
+        kind = StreamRun if active.spec.checkpoint else Execution
+        return kind(runtime, active.spec, emit, active.is_cancelled).run()
 
     def _keep(self, spec: RunSpec, event: EngineEvent) -> None:
         try:
@@ -224,14 +227,14 @@ def _end_children() -> None:
 
 def main(arguments: list[str]) -> None:
     """Serve one client until it closes the pipe."""
-    target, folder, priority = arguments[0], Path(arguments[1]), int(arguments[2])
+    folder, priority = Path(arguments[0]), int(arguments[1])
     if priority:
         os.nice(priority)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     # Java and Python workers inherit standard output; only events may go into the client's pipe.
     events = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    host = Host(target, folder, events)
+    host = Host(folder, events)
     try:
         host.serve(sys.stdin.buffer)
     finally:

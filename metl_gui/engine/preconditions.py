@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from metl_gui.engine.java import find_java
 from metl_gui.engine.runs import RunSpec
-from metl_gui.engine.session import check_target
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
+from metl_gui.engine.streaming.checkpoint import check_stream
+from metl_gui.engine.targets import Kind, Target, check_target, parse_target
 
 
-def check_run(spec: RunSpec, target: str) -> None:
+def check_run(spec: RunSpec, target: Target | str) -> None:
     """Look whether a run could start; nothing is made or changed. The run looks again when it starts.
 
     Cost: one look at every file of the source.
 
     Raises:
         RunError: the Spark target, the source or a place for outputs will not do.
-        SetupError: there is no Java that is new enough.
+        SetupError: there is no Java that is new enough; a Connect server has its own.
     """
+    target = parse_target(target) if isinstance(target, str) else target
     check_target(target)
-    find_java()
+    if target.kind is not Kind.CONNECT:
+        find_java()
+    if spec.checkpoint:
+        check_stream(spec)
+        return
     if spec.replay is None:
         list_files(spec.source)
     else:

@@ -1,18 +1,20 @@
-"""The Spark session: how it is configured, started, cancelled and ended."""
+"""A Spark session with a Java process of its own: how it is configured, started, cancelled and ended.
+
+``SparkRuntime`` runs everything on this computer; ``cluster`` builds on it where workers are elsewhere, and
+``connect`` has no Java of its own. What all have in common is in ``runtimes``.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,7 +22,9 @@ import metl_gui
 from metl_gui.engine.java import find_java
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.reading import Reading
-from metl_gui.errors import RunError, SetupError
+from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.worker_check import Look, WorkerFacts
+from metl_gui.errors import RunError, SetupError, UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,41 +47,6 @@ _STOP_SECONDS = 3.0
 _BREAK_SECONDS = 0.3
 
 
-def check_target(target: str) -> None:
-    """Refuse a Spark target that cannot be served, before anything is started.
-
-    Raises:
-        RunError: it is unknown, not supported yet, or nobody answers there.
-    """
-    if re.fullmatch(r"local(\[(\*|[1-9]\d{0,2})\])?", target):
-        return
-    if re.fullmatch(r"local\[\d+\]", target):
-        raise RunError(
-            "Spark cannot run here with that many threads.", f"{target} was asked for.", "Use local[*], or 1 to 999."
-        )
-    if target.startswith("sc://"):
-        raise RunError(
-            "Spark Connect targets are not supported yet.",
-            f"{target} was asked for.",
-            "Use local[*], or spark://host:port of a standalone cluster.",
-        )
-    if not re.fullmatch(r"spark://[^/:]+:\d+(,[^/:]+:\d+)*", target):
-        raise RunError(
-            "The Spark target is not known.",
-            f"{target} is neither local[*] nor spark://host:port.",
-            "Use local[*] to run on this computer.",
-        )
-    first = urlsplit(target.split(",", maxsplit=1)[0])
-    try:
-        socket.create_connection((first.hostname or "", first.port or 0), timeout=3).close()
-    except OSError as error:
-        raise RunError(
-            "The Spark master does not answer.",
-            f"{target}: {error.strerror or error}.",
-            "Check the address, or use local[*] to run on this computer.",
-        ) from error
-
-
 def source_root() -> Path:
     """Return the folder from which ``metl_gui`` is imported, so that executors import the same."""
     return Path(metl_gui.__file__).resolve().parents[1]
@@ -87,15 +56,16 @@ class SparkRuntime:
     """One Spark session with its JVM and its temporary folder.
 
     Args:
-        target: a master, already checked.
+        target: where it runs, already checked.
         folder: everything temporary goes here.
         java_options: further options of the JVM.
     """
 
-    def __init__(self, target: str, folder: Path, java_options: str = QUICK_START) -> None:
+    def __init__(self, target: Target | str, folder: Path, java_options: str = QUICK_START) -> None:
         self.java_options = java_options
-        self.target = target
+        self.target = parse_target(target) if isinstance(target, str) else target
         self.folder = folder
+        self.notes: tuple[str, ...] = ()
         self.spark: SparkSession = self._start()
         self._jvm: subprocess.Popen[bytes] = self.spark.sparkContext._gateway.proc  # type: ignore[union-attr]
 
@@ -109,14 +79,31 @@ class SparkRuntime:
         """Whether the JVM is there."""
         return self._jvm.poll() is None
 
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at once."""
+        return self.spark.sparkContext.defaultParallelism
+
+    def answers(self) -> bool:
+        """Whether it takes a run now."""
+        return self.is_alive
+
     def has_died(self) -> bool:
         """Say whether the JVM is gone; its connections break a moment before its process ends."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._jvm.wait(_BREAK_SECONDS)
         return not self.is_alive
 
+    def died(self) -> RunError:
+        """Say that the session went away during a run."""
+        return RunError(
+            "Spark ended in the middle of the run.",
+            "Its Java process is gone; nothing was written.",
+            "Check that there is memory left on this computer, then run again: Spark starts anew.",
+        )
+
     def wait(self) -> None:
-        """Wait until the JVM ends."""
+        """Wait until the session has ended by itself."""
         self._jvm.wait()
 
     def begin_group(self, run_id: str) -> None:
@@ -130,12 +117,24 @@ class SparkRuntime:
                 self.spark.sparkContext.cancelJobGroup(run_id)
             is_over.wait(0.05)
 
+    def look(self, look: Look) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
+        """Return nothing: the workers are processes of ours on this computer."""
+        return ()
+
+    def ship_plan(self, plan: Path) -> str:
+        """Return the plan's path, which the workers can read."""
+        return str(plan)
+
     def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
         """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
         source = self.spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
         if order is not None:
             source = source.option("order", msgspec.json.encode(order).decode())
         return source.load()
+
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+        """Map a source and return the outcome of each task."""
+        return [bytes(row[0]) for row in self.read(reading, order).collect()]
 
     def warm_up(self) -> None:
         """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
@@ -158,20 +157,20 @@ class SparkRuntime:
     def _start(self) -> SparkSession:
         java = find_java()
         os.environ.update(self._environment(java.path))
-        from pyspark.errors import PySparkException
+        from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
 
         from metl_gui.engine.sources.datasource import FileDataSource
 
-        builder: Any = SparkSession.builder
-        for name, value in self._settings().items():
+        settings, builder = self._settings(), SparkSession.builder
+        for name, value in (*settings.items(), *self.target.secret_settings):
             builder = builder.config(name, value)
         try:
+            # The settings of the first conf stand in the command line of Java, which everybody may read.
+            SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
             spark: SparkSession = builder.getOrCreate()
-        except (PySparkException, OSError) as error:
-            raise _does_not_start(error) from error
         except Exception as error:  # py4j's errors have no base of their own
-            raise _does_not_start(error) from error
+            raise self._does_not_start(error) from error
         spark.dataSource.register(FileDataSource)
         return spark
 
@@ -192,7 +191,7 @@ class SparkRuntime:
     def _settings(self) -> dict[str, str]:
         folder = self.folder
         return {
-            "spark.master": self.target,
+            "spark.master": self.target.master,
             "spark.app.name": "METL Workbench",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -208,8 +207,12 @@ class SparkRuntime:
             "spark.python.task.killTimeout": "200ms",
         }
 
+    def _does_not_start(self, error: Exception) -> UserError:
+        return SetupError("Spark does not start.", telling_words(error), "Run `metl doctor` to see what is missing.")
 
-def _does_not_start(error: Exception) -> SetupError:
+
+def telling_words(error: Exception) -> str:
+    """Pick the line of Spark's words that says most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "")
-    return SetupError("Spark does not start.", reason.lstrip(": ")[:500], "Run `metl doctor` to see what is missing.")
+    return reason.lstrip(": ")[:500]

@@ -230,15 +230,15 @@ def test_a_java_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("spark://127.0.0.1:1", "does not answer"),
-        ("sc://127.0.0.1:15002", "Connect"),
+        ("spark://127.0.0.1:1", "master does not answer"),
+        ("sc://127.0.0.1:1", "server does not answer"),
         ("yarn-of-another-time", "not known"),
     ],
 )
 def test_a_target_that_cannot_be_served_fails_the_run_in_words(
     spec_of: SpecOf, tmp_path: Path, target: str, said: str
 ) -> None:
-    with SparkProcess(target) as spark, pytest.raises(RunError) as caught:
+    with pytest.raises(RunError) as caught, SparkProcess(target) as spark:
         spark.run(spec_of(tmp_path))
     assert said in caught.value.title
     assert "local[*]" in caught.value.hint

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark import TaskContext
+from pyspark import SparkFiles, TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
@@ -105,12 +105,17 @@ class MappingReader(_Reader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Map a task and yield its outcome."""
         context = TaskContext.get()
-        kernel = kernel_for(self.order, Path(self.order.plan).read_bytes)
+        kernel = kernel_for(self.order, lambda: plan_file(self.order.plan).read_bytes())
         task = Task(self.order, kernel, partition.value, context.attemptNumber() if context else 0)
         for batch in self.batches(partition.value):
             task.map(batch.records)
         outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end())], pa.binary())]
         yield pa.RecordBatch.from_arrays(outcome, schema=pa.schema(_OUTCOMES))
+
+
+def plan_file(name: str) -> Path:
+    """Find a plan: a path that everybody sees, or the name of a file that was sent to the workers."""
+    return Path(name) if Path(name).is_absolute() else Path(SparkFiles.get(name))
 
 
 def _arrow(batch: Batch) -> pa.RecordBatch:

@@ -267,14 +267,25 @@ class ProjectFile:
             except sqlite3.OperationalError as error:
                 _log.info("%s stays as large as it is: %s", self.path, error)
 
-    def add_run(self, report: Mapping[str, Any], events: Iterable[Any] = ()) -> str:
+    def add_run(
+        self,
+        report: Mapping[str, Any],
+        events: Iterable[Any] = (),
+        spec: Mapping[str, Any] | None = None,
+        kept: int | None = None,
+    ) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
+
+        Args:
+            report, events: of the run.
+            spec: what was asked.
+            kept: how many runs stay; all for None.
 
         Returns:
             The run's id.
         """
         with self._appending() as connection:
-            return runs.add(connection, report, events)
+            return runs.add(connection, report, events, spec, kept)
 
     def runs(self, limit: int | None = None) -> list[LoggedRun]:
         """Read the runs, newest first."""

@@ -6,7 +6,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -21,37 +21,58 @@ class LoggedRun:
         state: the state it was pinned to.
         when_ms: when it was written down (milliseconds since 1970).
         report: contract.md §5.
+        spec: what was asked, where that is known.
     """
 
     run_id: str
     state: int | None
     when_ms: int
     report: dict[str, Any]
+    spec: dict[str, Any] = field(default_factory=dict)
 
 
-def add(connection: sqlite3.Connection, report: Mapping[str, Any], events: Iterable[Any]) -> str:
+def add(
+    connection: sqlite3.Connection,
+    report: Mapping[str, Any],
+    events: Iterable[Any],
+    spec: Mapping[str, Any] | None = None,
+    kept: int | None = None,
+) -> str:
     """Write a run; the same run again replaces it.
+
+    Args:
+        connection: inside a transaction.
+        report, events: of the run.
+        spec: what was asked.
+        kept: how many runs stay, the oldest go; all for None.
 
     Returns:
         The run's id, the report's own where it has one.
     """
     run_id = str(report.get("run_id") or uuid.uuid4())
     state = report.get("state")
-    texts = msgspec.json.encode(dict(report)).decode(), msgspec.json.encode(list(events)).decode()
+    texts = [msgspec.json.encode(each).decode() for each in (dict(report), list(events), dict(spec or {}))]
     connection.execute(
-        "INSERT OR REPLACE INTO runs (id, state, when_ms, report, events) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO runs (id, state, when_ms, report, events, spec) VALUES (?, ?, ?, ?, ?, ?)",
         (run_id, state if isinstance(state, int) else None, time.time_ns() // 1_000_000, *texts),
     )
+    if kept is not None:
+        connection.execute(
+            "DELETE FROM runs WHERE id NOT IN (SELECT id FROM runs ORDER BY when_ms DESC, rowid DESC LIMIT ?)", (kept,)
+        )
     return run_id
 
 
 def newest(connection: sqlite3.Connection, limit: int | None) -> list[LoggedRun]:
     """Return runs, newest first."""
     rows = connection.execute(
-        "SELECT id, state, when_ms, report FROM runs ORDER BY when_ms DESC, rowid DESC LIMIT ?",
+        "SELECT id, state, when_ms, report, spec FROM runs ORDER BY when_ms DESC, rowid DESC LIMIT ?",
         (-1 if limit is None else limit,),
     )
-    return [LoggedRun(run_id, state, when_ms, msgspec.json.decode(text)) for run_id, state, when_ms, text in rows]
+    return [
+        LoggedRun(run_id, state, when_ms, msgspec.json.decode(report), msgspec.json.decode(spec))
+        for run_id, state, when_ms, report, spec in rows
+    ]
 
 
 def by_state(connection: sqlite3.Connection) -> dict[int, tuple[str, ...]]:

@@ -237,6 +237,7 @@ def _pack_log(database: Database) -> None:
 def _add_samples(database: Database) -> None:
     for statement in _statements(_SAMPLES + _WIRE):
         database.execute(statement)
+    database.execute("ALTER TABLE runs ADD COLUMN spec TEXT NOT NULL DEFAULT '{}'")
 
 
 def _statements(text: str) -> tuple[str, ...]:
@@ -320,7 +321,8 @@ CREATE TABLE runs (
     state INTEGER,
     when_ms INTEGER NOT NULL,
     report TEXT NOT NULL, -- JSON
-    events TEXT NOT NULL -- JSON
+    events TEXT NOT NULL, -- JSON
+    spec TEXT NOT NULL DEFAULT '{}' -- JSON, what was asked, without the plan
 ) STRICT;
 CREATE INDEX runs_by_time ON runs (when_ms);
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.documents import Written
-from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, Workbench
+from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, Workbench
 
 YES, NO = "yes", "no"
-KNOWN = {SECOND_PERSON_CONFIRMS: (NO, YES)}
-"""The settings by name, with their values, the default first."""
+MOST_KEPT_RUNS = 10_000
+KNOWN = {SECOND_PERSON_CONFIRMS: (NO, YES), KEPT_RUNS: (str(DEFAULT_KEPT_RUNS),)}
+"""The settings by name, with their values, the default first; how many runs are kept is any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,14 @@ def _assignment(text: str) -> tuple[str, str]:
     if name not in KNOWN:
         hint = near_names(name, KNOWN) or "Settings of a schema or an entity need --schema or --entity."
         raise EditError(f"A project has no setting {name!r}.", f"It has {', '.join(KNOWN)}.", hint)
+    if name == KEPT_RUNS and value:
+        return name, _kept_runs(value)
     if value and value not in KNOWN[name]:
         raise EditError(f"{name} cannot be {value!r}.", hint=f"Values are {' and '.join(KNOWN[name])}.")
     return name, "" if value == KNOWN[name][0] else value
+
+
+def _kept_runs(value: str) -> str:
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= MOST_KEPT_RUNS):
+        raise EditError(f"{KEPT_RUNS} cannot be {value!r}.", hint=f"Give a number from 1 to {MOST_KEPT_RUNS:,}.")
+    return "" if int(value) == DEFAULT_KEPT_RUNS else str(int(value))

@@ -35,6 +35,10 @@ from metl_gui.workbench.progress import UNWATCHED, Watch
 SECOND_PERSON_CONFIRMS = "second_person_confirms"
 """Name of the project setting; ``yes`` or absent."""
 
+KEPT_RUNS = "kept_runs"
+"""Name of the project setting: how many runs the history keeps."""
+
+DEFAULT_KEPT_RUNS = 200
 _TRIES = 5
 
 
@@ -315,9 +319,17 @@ class Workbench:
         """Return the comments, the oldest first."""
         return self._project.beside.comments()
 
-    def add_run(self, report: dict[str, Any], events: list[Any]) -> str:
-        """Keep the report and the events of a run with the project; needs no lease."""
-        return self._project.add_run(report, events)
+    def add_run(self, report: dict[str, Any], events: list[Any], spec: dict[str, Any] | None = None) -> str:
+        """Keep the report and the events of a run, and what was asked, with the project; needs no lease.
+
+        As many runs stay as the project's setting says.
+        """
+        kept = self._project.beside.project_settings().get(KEPT_RUNS, str(DEFAULT_KEPT_RUNS))
+        return self._project.add_run(report, events, spec, max(int(kept), 1))
+
+    def run_events(self, run_id: str) -> list[Any]:
+        """Return the events of a run in order, as plain JSON values; empty when the run is not known."""
+        return self._project.run_events(run_id)
 
     def runs(self, limit: int | None = None) -> list[LoggedRun]:
         """Return the runs of the project, newest first."""

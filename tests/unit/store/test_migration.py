@@ -173,8 +173,7 @@ def test_a_file_of_version_4_gets_room_for_decisions_beside_the_states(path: Pat
 
 def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        for table in NEW_IN_6:
-            project._connection.execute(f"DROP TABLE {table}")
+        forget_samples(project._connection)
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=5")
     connection.close()
@@ -297,9 +296,17 @@ def unpack(project: ProjectFile) -> None:
     connection.commit()
 
 
+def forget_samples(connection: sqlite3.Connection) -> None:
+    """Take away what version 5 had not."""
+    for table in NEW_IN_6:
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("ALTER TABLE runs DROP COLUMN spec")
+
+
 def forget_decisions(connection: sqlite3.Connection) -> None:
     """Take away the tables that version 4 had not, and write the log as it did."""
-    for table in (*NEW_IN_5, *NEW_IN_6):
+    forget_samples(connection)
+    for table in NEW_IN_5:
         connection.execute(f"DROP TABLE {table}")
     for column in ("published_who TEXT", "published_ms INTEGER"):
         connection.execute(f"ALTER TABLE states ADD COLUMN {column}")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -23,15 +23,19 @@ from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
+from metl_gui.engine.event_log import KEPT_POINTS, bounded
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import LOCAL_TARGET, Format, RunSpec, new_run_id
+from metl_gui.engine.targets import Target
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
+from metl_gui.workbench.killed_runs import clear_killed_runs
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
+from metl_gui.workbench.profiles import find_target, shared_folder
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.samples import take_over
@@ -44,6 +48,7 @@ Mode = Literal["test", "production"]
 TEST: Final = "test"
 PRODUCTION: Final = "production"
 _NAMED = 3
+_MOST_EVENTS = 4 * KEPT_POINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class RunRequest:
     Args:
         source: a file, a folder or a pattern.
         sink: a folder that is new or empty, or ``noop``; empty for a folder of the run's own in the user's cache.
-        spark: the Spark target.
+        spark: where Spark runs: a target as ``engine.targets`` knows it, or ``@`` and the name of a profile.
         mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
             published state and its confirmed blocks, what needs review held.
         errors: folder of the error store; empty for one in the run's own folder.
@@ -63,6 +68,9 @@ class RunRequest:
         format: how messages are written: ``jsonl`` as they are, ``parquet`` in typed columns.
         by_date: write them into a folder for each day below the one of their entity.
         max_record_bytes: set records aside that are larger.
+        checkpoint: run in batches and keep in this folder what the run needs to go on where it stopped.
+        follow: go on when the source is exhausted, until somebody stops the run; in batches too.
+        freeze: stay with the state of the beginning; else a following run in production takes what is published.
     """
 
     source: str
@@ -76,6 +84,9 @@ class RunRequest:
     format: Format = "jsonl"
     by_date: bool = False
     max_record_bytes: int = LIMIT_BYTES
+    checkpoint: str = ""
+    follow: bool = False
+    freeze: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +175,22 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     """
     if request.limit is not None and request.limit < 1:
         raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
+    if request.limit is not None and (request.follow or request.checkpoint):
+        raise RunError("A run in batches has no limit.", hint="Leave the limit out, or --follow and --checkpoint.")
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
+    checkpoint = request.checkpoint or (str(folder / "checkpoint") if request.follow else "")
     return RunSpec(
         run_id=run_id,
         plan=pinned.plan,
         source=request.source,
-        sink=request.sink or str(folder / "messages"),
+        sink=request.sink or str(_own_sink(request.spark, run_id) or folder / "messages"),
         folder=str(folder),
-        errors=request.errors,
+        errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
+        checkpoint=checkpoint,
+        follow=request.follow,
+        is_frozen=request.freeze,
         mode=request.mode,
         limit=request.limit,
         format=request.format,
@@ -185,8 +202,14 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     )
 
 
+def _own_sink(target: str, run_id: str) -> Path | None:
+    """Return a folder of the run's own that the workers of a profile see too; none where it names no such place."""
+    shared = shared_folder(target)
+    return Path(shared) / f"metl-{run_id}" / "messages" if shared else None
+
+
 def _kept_how_long(request: RunRequest) -> tuple[str, ...]:
-    if request.mode == TEST or request.errors:
+    if request.mode == TEST or request.errors or request.checkpoint:
         return ()
     return (f"What is set aside lies in your cache for {KEPT_DAYS} days; name a folder for it to keep it longer.",)
 
@@ -229,25 +252,30 @@ def run_prepared(
 ) -> RunResult:
     """Do a run that was prepared; see ``run_mapping``."""
     forget_old_runs(workbench.project_id)
+    spec = msgspec.structs.replace(spec, notes=(*spec.notes, *clear_killed_runs(workbench.project_id)))
     events: list[EngineEvent] = []
 
     def take(event: EngineEvent) -> None:
         events.append(event)
-        _tell(watch, event)
+        if len(events) > _MOST_EVENTS:
+            events[:] = bounded(events)
+        tell(watch, event)
         if on_event is not None:
             on_event(event)
 
+    where = find_target(target)
     if spark is None:
-        check_run(spec, target)
+        check_run(spec, where)
     watch.step("Waiting for Spark")
-    with _process(spark, target) as process, _cancelling(process, watch):
+    with _process(spark, where) as process, _cancelling(process, watch):
         report = process.run(spec, take)
-    report, tasks = _looked_into(workbench, report, watch, aside)
+    # Who stopped a run in batches still wants to know what it met.
+    report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
     report = _sampled(workbench, spec, report)
-    return RunResult(_kept(workbench, report, events), Path(spec.folder), spec.samples_folder, tasks)
+    return RunResult(kept(workbench, report, events, spec), Path(spec.folder), spec.samples_folder, tasks)
 
 
-def _looked_into(
+def looked_into(
     workbench: Workbench, report: RunReport, watch: Watch, aside: Aside
 ) -> tuple[RunReport, tuple[VersionTask, ...]]:
     """Find the versions that a run did not know; where that fails its report says so, for the run itself is done."""
@@ -271,30 +299,60 @@ def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunRepor
     return msgspec.structs.replace(report, problems=(*report.problems, problem))
 
 
-def _kept(workbench: Workbench, report: RunReport, events: list[EngineEvent]) -> RunReport:
+def kept(workbench: Workbench, report: RunReport, events: list[EngineEvent], spec: RunSpec) -> RunReport:
     """Write the run into the project; where that fails the report says so, because the run itself is done."""
     try:
-        workbench.add_run(report.as_json(), list(events))
+        workbench.add_run(report.as_json(), list(bounded(events)), asked(spec))
     except ProjectError as error:
         problem = f"The run is not in the project's list: {error}"
         return msgspec.structs.replace(report, problems=(*report.problems, problem))
     return report
 
 
-def _tell(watch: Watch, event: EngineEvent) -> None:
+def asked(spec: RunSpec) -> dict[str, Any]:
+    """Return what was asked of a run as the project keeps it: without the plan, which the state stands for."""
+    document: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(spec, plan=b""))
+    return document
+
+
+def tell(watch: Watch, event: EngineEvent) -> None:
     """Tell the progress of a run; it is stopped through its process, never from within an event."""
     match event:
         case RunStarted(bytes_total=total):
             watch.tell("Mapping: bytes", 0, total)
-        case RunProgressed(bytes_read=done, bytes_total=total, tally=tally):
-            watch.tell(f"Mapping: {tally.read:,} records read, {tally.mapped:,} mapped; bytes", done, total)
+        case RunProgressed():
+            watch.tell(f"Mapping: {_course(event)}; bytes", event.bytes_read, event.bytes_total)
         case _:
             return
 
 
+def _course(event: RunProgressed) -> str:
+    """Say how far a run is and how fast it goes."""
+    rate = event.tally.read / event.seconds if event.seconds else 0.0
+    parts = [f"{event.tally.read:,} records read, {event.tally.mapped:,} mapped, {rate:,.0f} a second"]
+    if event.batch:
+        parts.append(f"batch {event.batch}, {event.bytes_waiting:,} bytes wait")
+    if event.seconds_left:
+        parts.append(f"about {duration(event.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Write a time that people wait."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    if whole < 6000:
+        return f"{round(whole / 60)} min"
+    return f"{whole / 3600:.1f} h"
+
+
 @contextmanager
-def _process(given: SparkProcess | None, target: str) -> Iterator[SparkProcess]:
+def _process(given: SparkProcess | None, target: Target) -> Iterator[SparkProcess]:
     if given is not None:
+        # The default is whatever session of this computer is there; any other target is meant to the letter.
+        if not (target.master == LOCAL_TARGET and not target.profile and given.place.is_local):
+            given.use(target)
         yield given
         return
     with SparkProcess(target) as own:

@@ -108,6 +108,11 @@ class SparkProcess:
             self._running.release()
 
     @property
+    def place(self) -> Target:
+        """Where it runs."""
+        return self._target
+
+    @property
     def target(self) -> str:
         """Where it runs, as people read it."""
         return self._target.shown

@@ -33,7 +33,6 @@ EXECUTOR_SECONDS = 40.0
 _SETTLE_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
 _PYTHON = "spark.pyspark.python"
-_OPTIONS = "spark.driver.extraJavaOptions"
 _OWN_PATH = "spark.executorEnv.PYTHONPATH"
 
 
@@ -150,10 +149,7 @@ class ClusterRuntime(SparkRuntime):
         host = _own_address(self.target)
         if host:
             settings["spark.driver.host"] = host
-        given = dict(self.target.settings)
-        if _OPTIONS in given:
-            given[_OPTIONS] = f"{settings[_OPTIONS]} {given[_OPTIONS]}"
-        return settings | given
+        return settings
 
     def _does_not_start(self, error: Exception) -> UserError:
         return RunError(

@@ -43,6 +43,7 @@ appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 QUICK_START = "-XX:TieredStopAtLevel=1"
 """Only the quick compiler: the first run begins seconds earlier, and little of a run is Java."""
 
+_OPTIONS = "spark.driver.extraJavaOptions"
 _STOP_SECONDS = 3.0
 _BREAK_SECONDS = 0.3
 
@@ -162,7 +163,7 @@ class SparkRuntime:
 
         from metl_gui.engine.sources.datasource import FileDataSource
 
-        settings, builder = self._settings(), SparkSession.builder
+        settings, builder = self._merged(self._settings()), SparkSession.builder
         for name, value in (*settings.items(), *self.target.secret_settings):
             builder = builder.config(name, value)
         try:
@@ -173,6 +174,13 @@ class SparkRuntime:
             raise self._does_not_start(error) from error
         spark.dataSource.register(FileDataSource)
         return spark
+
+    def _merged(self, settings: dict[str, str]) -> dict[str, str]:
+        """Put a person's own settings over ours; options of Java add up."""
+        given = dict(self.target.settings)
+        if _OPTIONS in given:
+            given[_OPTIONS] = f"{settings[_OPTIONS]} {given[_OPTIONS]}"
+        return settings | given
 
     def _environment(self, java_home: Path) -> dict[str, str]:
         for name in ("tmp", "local", "warehouse"):
@@ -195,7 +203,7 @@ class SparkRuntime:
             "spark.app.name": "METL Workbench",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
+            _OPTIONS: f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
             f"-Djava.io.tmpdir={folder / 'tmp'} {self.java_options}",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",

@@ -27,6 +27,11 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path(APPLICATION, appauthor=False)
 
 
+def settings_folder() -> Path:
+    """Return the folder of the user's settings."""
+    return platformdirs.user_config_path(APPLICATION, appauthor=False)
+
+
 def data_folder() -> Path:
     """Return the folder of what belongs to the user."""
     return platformdirs.user_data_path(APPLICATION, appauthor=False)

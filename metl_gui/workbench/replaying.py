@@ -16,6 +16,7 @@ from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpe
 from metl_gui.engine.sources.error_store import KEPT_IN_PART, ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
+from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.running import PRODUCTION, TEST, EventSink, Mode, RunResult, pin, run_prepared
 from metl_gui.workbench.session import Workbench
@@ -171,7 +172,7 @@ def _nothing(spec: RunSpec, request: ReplayRequest) -> RunResult:
     report = RunReport(
         run_id=spec.run_id,
         mode=spec.mode,
-        spark=request.spark,
+        spark=find_target(request.spark).shown,
         state=spec.state,
         hash=spec.hash,
         seconds=0.0,

@@ -1,13 +1,26 @@
-"""Where a run writes until it is over: folders beside the real ones, which they become in one move."""
+"""Where a run writes until it is over: hidden folders beside the real ones, which they become in one move.
+
+A reader sees the outputs of a run whole or not at all, whatever is killed when. What a killed run leaves is hidden,
+named by its run, and removed by the next run that writes beside it (``leftovers``).
+"""
 
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from metl_gui.engine.runs import NOOP, RunSpec
+from metl_gui.engine.sinks.leftovers import (
+    SUFFIX,
+    PlannedMove,
+    drop_journal,
+    planned,
+    remove_partial,
+    sweep,
+    write_journal,
+)
+from metl_gui.engine.sinks.ownership import Owner, owner_of, owner_of_run
 from metl_gui.errors import RunError
 
 
@@ -18,6 +31,7 @@ class Staging:
         spec: the run.
 
     ``prepare`` refuses what cannot be written, ``commit`` moves everything in place, ``discard`` leaves no trace.
+    ``notes`` says what was removed that killed runs had left.
     """
 
     def __init__(self, spec: RunSpec) -> None:
@@ -33,7 +47,11 @@ class Staging:
             self.errors_partial = self.messages_partial / self.errors.relative_to(self.out)
         self.samples = _place(spec.samples_folder)
         self.samples_partial = _partial(self.samples, spec.run_id)
+        self.run_folder = Path(spec.folder)
+        self.run_id = spec.run_id
+        self.notes: tuple[str, ...] = ()
         self._made: list[Path] = []
+        self._owners: list[Owner] = []
 
     def prepare(self) -> None:
         """Check the places and make the partial folders.
@@ -42,9 +60,11 @@ class Staging:
             RunError: a place has data already or cannot be written.
         """
         self.check()
+        self.notes = sweep(place.parent for place in (self.out, self.errors, self.samples) if place is not None)
         for folder in (self.messages_partial, self.errors_partial, self.samples_partial):
             if folder is not None:
                 self._make(folder)
+        self._own(owner_of_run(self.run_folder))
 
     def check(self) -> None:
         """Refuse places that cannot take the outputs; nothing is made.
@@ -66,7 +86,10 @@ class Staging:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
             folder.mkdir(parents=True)
+            if folder.name.endswith(SUFFIX):
+                self._own(owner_of(folder))
         except OSError as error:
+            self._made.extend(missing)
             self.discard()
             raise RunError(
                 "The output folder cannot be written.",
@@ -75,6 +98,11 @@ class Staging:
             ) from error
         self._made.extend(missing)
 
+    def _own(self, path: Path) -> None:
+        # A folder without an owner is never removed by others; where none can be named, what follows fails too.
+        with contextlib.suppress(OSError):
+            self._owners.append(Owner(path, self.run_id))
+
     def commit(self, written: Iterable[str]) -> None:
         """Move the parts of the successful tasks in place; parts of other attempts are dropped.
 
@@ -82,18 +110,26 @@ class Staging:
             RunError: the move failed; then nothing is in place.
         """
         keep = set(written)
-        moved: list[tuple[Path, Path]] = []
+        moves: list[PlannedMove] = []
         try:
             for partial, place in self._moves():
+                _require_all(partial, keep)
                 _drop_others(partial, keep)
                 if place == self.out or any(partial.iterdir()):
-                    partial.replace(place)
-                    moved.append((partial, place))
+                    moves.append(planned(partial, place))
+            write_journal(self.run_folder, moves)
+            for move in moves:
+                Path(move.partial).replace(move.place)
+            drop_journal(self.run_folder)
         except OSError as error:
-            for partial, place in moved:
-                place.rename(partial)
+            for move in moves:
+                if move.is_made:
+                    Path(move.place).rename(move.partial)
+            drop_journal(self.run_folder)
             raise RunError(
-                "The outputs cannot be moved in place.", f"{error}.", "Choose an output folder that nothing else uses."
+                "The outputs cannot be moved in place.",
+                f"{error}. Nothing of this run was kept, and its source is as it was.",
+                "Choose an output folder that nothing else uses, on a disk with room, and run again.",
             ) from error
         self._remove_partials()
 
@@ -114,13 +150,17 @@ class Staging:
         return moves
 
     def _remove_partials(self) -> None:
-        for folder in (self.errors_partial, self.messages_partial, self.samples_partial):
-            if folder is not None and folder.is_dir():
-                # Under another name first, so that tasks which still write find no place to do so.
-                doomed = folder.with_suffix(".discarded")
-                with contextlib.suppress(OSError):
-                    folder.rename(doomed)
-                shutil.rmtree(doomed, ignore_errors=True)
+        partials = [folder for folder in (self.errors_partial, self.messages_partial, self.samples_partial) if folder]
+        for folder in partials:
+            if folder.is_dir():
+                remove_partial(folder)
+        for owner in self._owners:
+            owner.let_go()
+        self._owners.clear()
+        # Those of a process that died, on whose behalf this one cleans up.
+        for path in (*map(owner_of, partials), owner_of_run(self.run_folder)):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _place(path: Path) -> Path:
@@ -134,7 +174,7 @@ def _place(path: Path) -> Path:
 
 
 def _partial(place: Path, run_id: str) -> Path:
-    return place.with_name(f".{place.name}.{run_id}.partial")
+    return place.with_name(f".{place.name}.{run_id}{SUFFIX}")
 
 
 def _check_free(place: Path) -> None:
@@ -154,6 +194,17 @@ def _check_free(place: Path) -> None:
             f"{place} exists and holds data.",
             "Give a new folder, or empty this one.",
         )
+
+
+def _require_all(folder: Path, keep: set[str]) -> None:
+    """Refuse to move a folder from which somebody took a part.
+
+    Raises:
+        FileNotFoundError: a part is gone.
+    """
+    for path in keep:
+        if Path(path).is_relative_to(folder):
+            Path(path).stat()
 
 
 def _drop_others(folder: Path, keep: set[str]) -> None:

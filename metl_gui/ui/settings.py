@@ -118,6 +118,15 @@ class ViewSettings:
         self._store.setValue("time_slider", "shown" if is_shown else "")
 
     @property
+    def shows_values(self) -> bool:
+        """Whether sample values stand beside the names of attributes."""
+        return str(self._store.value("sample_values", "")) != "hidden"
+
+    @shows_values.setter
+    def shows_values(self, is_shown: bool) -> None:
+        self._store.setValue("sample_values", "" if is_shown else "hidden")
+
+    @property
     def folds_settled(self) -> bool:
         """Whether what was settled lately is folded to its heading below the review list."""
         return str(self._store.value("settled", "")) == "folded"
@@ -125,6 +134,16 @@ class ViewSettings:
     @folds_settled.setter
     def folds_settled(self, is_folded: bool) -> None:
         self._store.setValue("settled", "folded" if is_folded else "")
+
+    @property
+    def targets(self) -> list[str]:
+        """Spark targets that were run on, the newest first; none of them has a secret in it."""
+        return self._texts("targets")
+
+    def remember_target(self, target: str) -> None:
+        """Put a Spark target at the head of those that were run on."""
+        targets = [target, *(other for other in self.targets if other != target)]
+        self._store.setValue("targets", targets[:_MOST_RECENT])
 
     @property
     def who(self) -> str:

@@ -120,7 +120,7 @@ class Window(QMainWindow):
         self.review = ReviewPage(self.project, self.selection)
         self.review_commands = ReviewCommands(self)
         self.second_matrix = SecondMatrix(self.project, self.selection, self.map, self.review, self)
-        self.run_page = RunPage(self.project, self.spark, self.jobs)
+        self.run_page = RunPage(self.project, self.spark, self.jobs, self.settings)
         self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), Status()
         self.stack = QStackedWidget()

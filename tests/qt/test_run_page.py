@@ -97,7 +97,7 @@ def test_production_says_which_state_it_uses_and_a_test_what_it_maps(window: Win
     assert live is not None
     assert f"state {live.state} “{live.name}”, published by" in setup.mode.words.text()
     assert setup.mode.unconfirmed.isVisible()
-    assert (setup.run_button.text(), setup.run_button.key) == ("Production run", "")
+    assert (setup.run_button.text(), setup.run_button.key) == ("Production run…", "")
     QTest.mouseClick(setup.mode.unconfirmed, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert (setup.request.mode, setup.request.include_unconfirmed) == ("production", True)
     assert setup.test_request.mode == "test"
@@ -318,6 +318,7 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
         window.actions_table["run"].trigger()
     assert outcomes[-1].error is None
     assert window.notice.action.text() == "Add this version"
+    qtbot.waitUntil(page.aside.replay.isEnabled)
     waiting = int(rows(page.aside)[0][2])
     with qtbot.waitSignal(window.project.changed, timeout=30_000):
         QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
@@ -327,10 +328,10 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
     report = page.report
     assert report is not None
     assert (report["read"], report["mapped"], report["is_replay"]) == (waiting, waiting, True)
-    assert page.setup.history.count() == 2
-    assert page.setup.history.item(0).text().startswith("Replay, state")
-    page.setup.history.itemClicked.emit(page.setup.history.item(1))
-    assert page.aside.note.text() == "All of it was replayed."
+    entries = page.setup.history.model.entries
+    assert [entry.spoken.partition(",")[0] for entry in entries] == ["Replay", "Test run"]
+    page.setup.history.view.setCurrentIndex(page.setup.history.model.index(1))
+    qtbot.waitUntil(lambda: page.aside.note.text() == "All of it was replayed.")
     assert not page.aside.replay.isVisible()
 
 
@@ -346,5 +347,5 @@ def test_without_a_run_the_keyboard_is_on_the_button_that_begins_one_and_the_lis
     window.show_page(2)
     setup = window.run_page.setup
     assert QApplication.focusWidget() is setup.run_button
-    assert setup.nothing.isVisible()
-    assert not setup.history.isVisible()
+    assert setup.history.nothing.isVisible()
+    assert not setup.history.view.isVisible()

@@ -13,33 +13,16 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.nodes import Side
-from metl_gui.engine.report import Tally
+from metl_gui.engine.results import SetAsideRecord
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.run.indent import indented
 from metl_gui.ui.run.message_pairs import readable, unwrapped
-from metl_gui.ui.run.rates import Rates
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import end
-
-
-def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
-    rates = Rates()
-    rates.add(1.0, Tally(read=100, mapped=80))
-    rates.add(3.0, Tally(read=500, mapped=480, filtered=10))
-    assert rates.line("in") == ([0.0, 1.0, 3.0], [100.0, 100.0, 200.0])
-    assert rates.latest("mapped") == 200.0
-    assert rates.latest("filtered") == 5.0
-
-
-def test_counts_that_arrive_late_are_left_out() -> None:
-    rates = Rates()
-    rates.add(2.0, Tally(read=100))
-    rates.add(1.0, Tally(read=50))
-    assert rates.line("in")[0] == [0.0, 2.0]
 
 
 def test_indenting_touches_no_digit_and_no_escape() -> None:
@@ -136,11 +119,13 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     assert report["state"] == window.project.value.state
     assert report["read"] == report["mapped"] + report["filtered"] + report["set_aside"] + report["skipped"]
     assert window.run_page.figures.read.value.text() == f"{report['read']:,}"
-    shown = {row[0].words: row[1].words for row in window.run_page.by_entity.rows}
-    assert shown == {name: f"{count:,}" for name, count in report["by_entity"].items()}
-    assert window.run_page.messages.pair is not None
-    assert window.run_page.setup.history.count() == 1
-    window.run_page.messages.show_reason("malformed")
+    shown = {row.entity: row.messages for row in window.run_page.by_entity.rows}
+    assert shown == report["by_entity"]
+    messages = window.run_page.messages
+    qtbot.waitUntil(lambda: messages.pair is not None)
+    assert len(window.run_page.setup.history.model.entries) == 1
+    messages.show_reason("malformed")
+    qtbot.waitUntil(lambda: isinstance(messages.record, SetAsideRecord))
     refused = window.run_page.messages.pair
     assert refused is not None
     assert refused.after_title == "set aside · malformed"
@@ -159,5 +144,6 @@ def test_a_run_that_is_stopped_ends_and_leaves_no_history(
     with qtbot.waitSignal(window.spark.ended, timeout=60_000):
         window.actions_table["stop"].trigger()
     assert outcomes[0].is_cancelled
-    assert window.run_page.setup.history.count() == 0
+    assert window.run_page.setup.history.model.entries == ()
+    assert window.run_page.head.pill.text() == "stopped"
     assert window.run_page.setup.run_button.isEnabled()

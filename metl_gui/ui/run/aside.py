@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,47 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWi
 from metl_gui.engine.results import first_set_aside
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.next_steps import SHOW, next_step, where
-from metl_gui.ui.run.tables import TableCell, TableModel, make_table
+from metl_gui.ui.run.reasons import reason_kind, reason_words
+from metl_gui.ui.run.tables import HEADING_PX, TableCell, TableModel, make_table
 from metl_gui.workbench.replaying import StillWaiting, what_waits
+from metl_gui.workbench.running import Mode
 
-_REASON_KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
 _KEPT_IN_PART = "too_large"
 _LOOKED_AT = 20
 _WHERE, _STEP = 1, 3
 _ROOM_FOR_WHERE_PX = 430
 _NOTHING = "Nothing was set aside."
-HEADING_PX = 28
-"""Height of the title line of a table, with or without a button in it."""
 _ALL_DONE = "All of it was replayed."
 _GONE = "Its records are not kept any more."
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an error store holds for people.
+
+    Args:
+        is_there: whether it is kept.
+        waiting: what a replay would find.
+        where: where the records of each reason come from.
+    """
+
+    is_there: bool = False
+    waiting: StillWaiting = field(default_factory=StillWaiting)
+    where: tuple[tuple[str, str], ...] = ()
+
+
+def look_at(errors: str, mode: Mode, reasons: tuple[str, ...]) -> Found:
+    """Look into an error store; one that is gone holds nothing."""
+    folder = Path(errors)
+    if not errors or not folder.is_dir():
+        return Found()
+    places = tuple((reason, where(first_set_aside(folder, _LOOKED_AT, reason))) for reason in reasons)
+    return Found(True, what_waits(errors, mode), places)
 
 
 class AsidePanel(QFrame):
@@ -44,9 +70,10 @@ class AsidePanel(QFrame):
     step_wanted = Signal(object)
     replay_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("surface", "card")
+        self._looking = NewestJob(jobs, self)
         self.waiting = StillWaiting()
         self._counts: tuple[tuple[str, int], ...] = ()
         self._where: dict[str, str] = {}
@@ -84,6 +111,7 @@ class AsidePanel(QFrame):
 
     def clear(self) -> None:
         """Show that nothing was run."""
+        self._looking.cancel()
         self._where, self.waiting = {}, StillWaiting()
         self.show_counts({})
         self.note.setText("")
@@ -96,18 +124,20 @@ class AsidePanel(QFrame):
 
     def show_report(self, report: Mapping[str, Any]) -> None:
         """Show what a finished run set aside, and what of it still waits."""
-        errors = str(report.get("errors") or "")
-        self.waiting = what_waits(errors, report["mode"]) if errors else StillWaiting()
-        by_reason: Mapping[str, int] = report["by_reason"]
-        self._where = {
-            reason: where(first_set_aside(Path(errors), _LOOKED_AT, reason)) if errors else "" for reason in by_reason
-        }
-        self.show_counts(by_reason)
-        if not by_reason:
-            self.note.setText(_NOTHING)
-        elif not Path(errors).is_dir():
+        self._where, self.waiting = {}, StillWaiting()
+        self.show_counts(report["by_reason"])
+        errors, mode, reasons = str(report.get("errors") or ""), report["mode"], tuple(report["by_reason"])
+        self.note.setText("" if reasons else _NOTHING)
+        if reasons:
+            self._looking.start("Looking at what waits", lambda _watch: look_at(errors, mode, reasons), self._take)
+
+    def _take(self, outcome: Outcome[Found]) -> None:
+        found = outcome.value or Found()
+        self.waiting, self._where = found.waiting, dict(found.where)
+        self.show_counts(dict(self._counts))
+        if not found.is_there:
             self.note.setText(_GONE)
-        elif not self.waiting.reasons and by_reason.keys() != {_KEPT_IN_PART}:
+        elif not self.waiting.reasons and {reason for reason, _ in self._counts} != {_KEPT_IN_PART}:
             self.note.setText(_ALL_DONE)
         else:
             self.note.setText("Enter takes the next step" if self.waiting.is_untouched else "a part was replayed")
@@ -120,7 +150,7 @@ class AsidePanel(QFrame):
     def _row(self, reason: str, count: int) -> tuple[TableCell, ...]:
         step = next_step(reason)
         return (
-            TableCell(reason, pill=_REASON_KINDS.get(reason, "bad")),
+            TableCell(reason, pill=reason_kind(reason), tip=reason_words(reason)),
             TableCell(self._where.get(reason, "")),
             TableCell(f"{count:,}", is_number=True),
             TableCell(step.words, is_number=True, is_link=True),

@@ -1,75 +1,272 @@
-"""The live chart: records per second in and mapped; below it, on its own scale, filtered and set aside."""
+"""The chart of a run: which lines, of which time, live or standing still, with the values below the mouse."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.ui import theme as themes
-from metl_gui.ui.run.amounts import amount
-from metl_gui.ui.run.rates import LINES, Rates
+from metl_gui.ui.choice import Choice
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label, plain_tip
+from metl_gui.ui.run.amounts import duration
+from metl_gui.ui.run.chart_views import ENTITIES, RECORDS, VIEWS, ChartView, entities_of
+from metl_gui.ui.run.course import Course, Stretch, line_words
+from metl_gui.ui.run.legend import LegendEntry
 
 if TYPE_CHECKING:
     from metl_gui.ui.run.plots import Plots
 
-_WORDS = {"in": "in", "mapped": "mapped", "filtered": "filtered", "set_aside": "set aside"}
+WINDOWS = (("last 60 s", 60.0), ("last 5 min", 300.0), ("whole run", None))
+_ROOM_FOR_VALUES_PX = 830
+_WHOLE = 2
 
 
-class RateChart(QFrame):
-    """Two plots over one time axis and a legend with the latest values."""
+class RunChart(QFrame):
+    """A card with a head line, a legend and two plots.
+
+    Draws only while it is seen and not paused; a frame costs what is drawn, however long the run is.
+
+    Signals:
+        copied: the shown data was put on the clipboard: how many rows.
+    """
+
+    copied = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("surface", "card")
-        self.setAccessibleName("Records per second")
-        self.rates = Rates()
+        self.setAccessibleName("Course of the run")
+        self.course = Course()
+        self.is_live = False
+        self.hidden: set[str] = set()
+        self._entity = ""
+        self._held: Stretch | None = None
+        self._pointed: float | None = None
         self._plots: Plots | None = None
-        self._legend = {name: QLabel() for name in LINES}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(14, 10, 14, 6)
-        self._layout.addLayout(self._head())
-        self._layout.addStretch(1)
-        self.dress()
+        self._needs_drawing = False
+        self.view: ChartView = RECORDS
+        self.views, self.window_choice = Choice(), Choice()
+        self.views.setAccessibleName("What the chart shows")
+        self.views.addItems([view.title for view in VIEWS])
+        self.window_choice.setAccessibleName("Time that the chart shows")
+        self.window_choice.addItems([words for words, _ in WINDOWS])
+        self.window_choice.setCurrentIndex(_WHOLE)
+        self.pause, self.copy = KeyButton("Pause", kind="quiet"), KeyButton("Copy data", kind="quiet")
+        self.pause.setCheckable(True)
+        self.pause.setAccessibleDescription("Keeps the chart still while the run goes on")
+        self.moment = plain_label("", "small")
+        self.nothing = plain_label(RECORDS.nothing, "dim")
+        self.entries: list[LegendEntry] = []
+        self._build()
+        self._show_legend()
+        self.views.currentIndexChanged.connect(self._choose_view)
+        self.window_choice.currentIndexChanged.connect(self._choose_window)
+        self.pause.toggled.connect(self._pause)
+        self.copy.clicked.connect(self.copy_data)
+        self._say()
 
-    def show_rates(self, rates: Rates) -> None:
-        """Draw the course of a run."""
-        self.rates = rates
-        theme = themes.current()
-        for name in LINES:
-            colour = theme.chart[name].name()
-            words = f"{_WORDS[name]} <b>{amount(rates.latest(name))}</b>"
-            self._legend[name].setText(f"<span style='color:{colour}'>▬</span> {words}")
-        if self._plots is not None:
-            self._plots.show_rates(rates)
+    def show_course(self, course: Course, is_live: bool = False) -> None:
+        """Draw the course of a run, at once if somebody looks.
+
+        Args:
+            course: the run.
+            is_live: it goes on.
+        """
+        if course is not self.course:
+            self._pointed = None
+            self.pause.setChecked(False)
+            if len(self.course) > 1 or is_live:
+                self.window_choice.setCurrentIndex(0 if is_live else _WHOLE)
+        self.course, self.is_live = course, is_live
+        self.pause.setEnabled(is_live)
+        self.refresh()
+
+    def show_entity(self, entity: str) -> None:
+        """Draw the messages of an entity among those of the largest."""
+        self._entity = entity
+        if self.views.currentIndex() != VIEWS.index(ENTITIES):
+            self.views.setCurrentIndex(VIEWS.index(ENTITIES))
+        else:
+            self._choose_view()
+
+    def show_view(self, view: ChartView) -> None:
+        """Draw other lines."""
+        self.views.setCurrentIndex(VIEWS.index(view))
+
+    @property
+    def stretch(self) -> Stretch:
+        """The part of the run that is shown."""
+        if self._held is not None:
+            return self._held
+        seconds = WINDOWS[self.window_choice.currentIndex()][1]
+        return self.course.whole() if seconds is None else self.course.last(seconds)
+
+    def refresh(self) -> None:
+        """Draw what has come in, unless nobody sees it or it is to stand still."""
+        if self._held is not None:
+            return
+        if not self.isVisible() or self.window().isMinimized():
+            self._needs_drawing = True
+            return
+        self._draw()
+
+    def copy_data(self) -> None:
+        """Put what is drawn on the clipboard, as a table with tabs."""
+        names = [name for name in self.view.lines if name not in self.hidden]
+        table = self.course.table(names, self.stretch)
+        QGuiApplication.clipboard().setText(table)
+        self.copied.emit(table.count("\n") - 1)
 
     def dress(self) -> None:
         """Take the colours of the theme."""
         if self._plots is not None:
             self._plots.dress()
-        self.show_rates(self.rates)
+        self._say()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the plots when the chart is seen for the first time."""
+        """Make the plots when the chart is seen for the first time, and draw what came in unseen."""
+        super().showEvent(event)
         if self._plots is None:
             from metl_gui.ui.run.plots import Plots  # loads pyqtgraph, which no page before this one needs
 
             self._plots = Plots()
-            self._layout.takeAt(self._layout.count() - 1)
             self._layout.addWidget(self._plots, 1)
-            self._plots.show_rates(self.rates)
-        super().showEvent(event)
+            self._plots.pointed.connect(self._point)
+            self._plots.stepped.connect(self._step)
+            self._needs_drawing = True
+        if self._needs_drawing:
+            self._draw()
 
-    def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        title = QLabel("Records per second")
-        title.setProperty("kind", "heading")
-        row.addWidget(title)
-        row.addSpacing(16)
-        for label in self._legend.values():
-            label.setProperty("kind", "dim")
-            row.addWidget(label)
-            row.addSpacing(10)
-        row.addStretch(1)
-        return row
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Point at nothing."""
+        super().hideEvent(event)
+        self._pointed = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave values out of the legend where there is no room."""
+        super().resizeEvent(event)
+        self._say()
+
+    def _draw(self) -> None:
+        self._needs_drawing = False
+        if self.view.id == ENTITIES.id:
+            self._take_view(entities_of(self.course, self._entity))
+        is_empty = len(self.course) < 2
+        self.nothing.setVisible(is_empty)
+        if self._plots is not None:
+            self._plots.setVisible(not is_empty)
+            from_end = self.is_live and self.window_choice.currentIndex() != _WHOLE
+            self._plots.show_course(self.course, self.view, self.stretch, self.hidden, from_end)
+            self._plots.point_at(self._pointed)
+        self._say()
+
+    def _say(self) -> None:
+        """Write the values of the legend: those at the moment that is pointed at, or the latest."""
+        is_brief = self.width() < themes.px(_ROOM_FOR_VALUES_PX)
+        stretch, values = self.stretch, {}
+        if self._pointed is not None:
+            moment, values = self.course.at(self._pointed, self.view.lines, stretch)
+            self.moment.setText(f"at {duration(moment)}")
+        else:
+            self.moment.setText("")
+        for entry in self.entries:
+            value = values.get(entry.name, self.course.latest(entry.name) if not values else 0.0)
+            words = self.view.words(entry.name, value) if len(self.course) > 1 else ""
+            total = f"{self.course.total(entry.name, stretch):,} in the time shown" if self._is_counted else ""
+            entry.say(words, is_brief and not values, plain_tip(f"{line_words(entry.name)}: {words}\n{total}".strip()))
+        if self._plots is not None:
+            self._plots.setAccessibleDescription(self._spoken())
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.view.id in (RECORDS.id, ENTITIES.id) and len(self.course) > 1
+
+    def _spoken(self) -> str:
+        told = ", ".join(entry.accessibleName() for entry in self.entries)
+        return f"{self.moment.text()} {told}. Left and Right go from point to point.".strip()
+
+    def _point(self, second: float | None) -> None:
+        self._pointed = None
+        if second is not None and len(self.course) > 1:
+            self._pointed = self.course.at(second, (), self.stretch)[0]
+        if self._plots is not None:
+            self._plots.point_at(self._pointed)
+        self._say()
+
+    def _step(self, by: int) -> None:
+        seconds = self.course.line(self.view.lines[0], self.stretch)[0] if self.view.lines else []
+        if not len(seconds):
+            return
+        here = self._pointed if self._pointed is not None else float(seconds[-1])
+        at = int(abs(seconds - here).argmin()) + (by if self._pointed is not None else 0)
+        self._point(float(seconds[min(max(at, 0), len(seconds) - 1)]))
+
+    def _choose_view(self) -> None:
+        self._take_view(VIEWS[self.views.currentIndex()])
+        self._redraw()
+
+    def _take_view(self, view: ChartView) -> None:
+        if view != self.view:
+            self.view = view
+            self._show_legend()
+
+    def _choose_window(self) -> None:
+        self._held = None
+        self.pause.setChecked(False)
+        self._redraw()
+
+    def _pause(self, is_paused: bool) -> None:
+        self._held = self.stretch if is_paused else None
+        self.pause.setText("Go on" if is_paused else "Pause")
+        self.pause.updateGeometry()
+        if not is_paused:
+            self.refresh()
+
+    def _redraw(self) -> None:
+        if self.isVisible():
+            self._draw()
+        else:
+            self._needs_drawing = True
+
+    def _toggle(self) -> None:
+        entry = self.sender()
+        if isinstance(entry, LegendEntry):
+            self.hidden.symmetric_difference_update({entry.name})
+            self._redraw()
+
+    def _show_legend(self) -> None:
+        for entry in self.entries:
+            self._legend.removeWidget(entry)
+            entry.hide()
+            entry.deleteLater()
+        self.entries = [LegendEntry(self.view, name) for name in self.view.lines]
+        for entry in self.entries:
+            entry.setChecked(entry.name not in self.hidden)
+            entry.toggled.connect(self._toggle)
+            self._legend.addWidget(entry)
+        self._say()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(self.views)
+        head.addSpacing(6)
+        self._legend = QHBoxLayout()
+        self._legend.setSpacing(2)
+        head.addLayout(self._legend)
+        head.addStretch(1)
+        head.addWidget(self.moment)
+        head.addWidget(self.window_choice)
+        for button in (self.pause, self.copy):
+            button.set_height(24)
+            head.addWidget(button)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(14, 8, 10, 6)
+        self._layout.setSpacing(4)
+        self._layout.addLayout(head)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._layout.addWidget(self.nothing, 1)

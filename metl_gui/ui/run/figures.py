@@ -1,67 +1,113 @@
-"""The five figures of a run, each with its words below."""
+"""The five figures of a run, each with its words below; a press leads to what it counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.ui.elided import Elided
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.amounts import duration_ns
+
+RATE, READ, MAPPED, ASIDE, KERNEL = "rate", "read", "mapped", "aside", "kernel"
+_NONE = "-"
 
 
-class Figure(QFrame):
-    """A large number and what it counts."""
+class Figure(QPushButton):
+    """A large number and what it counts.
 
-    def __init__(self, words: str, parent: QWidget | None = None) -> None:
+    Args:
+        words: what it counts.
+        leads_to: where a press leads, for people who do not see it.
+    """
+
+    def __init__(self, words: str, leads_to: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("surface", "card")
-        self.value = QLabel("-")
-        self.value.setProperty("kind", "figure")
+        self.setProperty("kind", "card")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleDescription(leads_to)
+        self.setToolTip(leads_to)
+        self._plain_words = words
+        self.value = plain_label(_NONE, "figure")
         self.words = Elided(words, "dim")
+        for label in (self.value, self.words):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 10, 16, 10)
-        layout.setSpacing(2)
+        layout.setContentsMargins(16, 9, 10, 9)
+        layout.setSpacing(1)
         layout.addWidget(self.value)
         layout.addWidget(self.words)
+        self.clear()
 
     def say(self, value: str, words: str, needs_a_look: bool = False) -> None:
         """Show another number; amber when a person should look."""
         self.value.setText(value)
         self.words.setText(words)
+        self.setAccessibleName(f"{value} {words}")
         kind = "figurereview" if needs_a_look else "figure"
         if self.value.property("kind") != kind:
             self.value.setProperty("kind", kind)
             self.value.style().polish(self.value)
 
+    def clear(self) -> None:
+        """Show that nothing was counted."""
+        self.say(_NONE, self._plain_words)
+
+    def sizeHint(self) -> QSize:
+        """As high as both lines."""
+        return self.layout().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """The number is never cut, the words may be."""
+        return self.layout().minimumSize()
+
 
 class Figures(QWidget):
-    """Rate, read, mapped, set aside, messages."""
+    """Rate, read, mapped, set aside, time in the kernel.
+
+    Signals:
+        followed: ``RATE``, ``READ``, ``MAPPED``, ``ASIDE`` or ``KERNEL`` was pressed.
+    """
+
+    followed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rate, self.read = Figure("records per second"), Figure("read")
-        self.mapped, self.aside = Figure("mapped"), Figure("set aside")
-        self.messages = Figure("messages")
+        self.rate = Figure("records in", "Show the course of the run")
+        self.read = Figure("read", "Show which schemas and versions they are of")
+        self.mapped = Figure("mapped", "Show the messages by entity")
+        self.aside = Figure("set aside", "Show what was set aside")
+        self.kernel = Figure("per message in the kernel", "Show how fast the kernel was")
+        self._ids = {self.rate: RATE, self.read: READ, self.mapped: MAPPED, self.aside: ASIDE, self.kernel: KERNEL}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
-        for figure in (self.rate, self.read, self.mapped, self.aside, self.messages):
+        for figure in self._ids:
             row.addWidget(figure, 1)
+            figure.clicked.connect(self._follow)
 
     def show_counts(self, counts: Mapping[str, Any], rate: float) -> None:
         """Show the counts of a run, live or finished, as the report names them."""
         aside, skipped = int(counts["set_aside"]), int(counts["skipped"])
         self.rate.say(f"{rate:,.0f} /s", "records in")
         self.read.say(f"{counts['read']:,}", f"read · {skipped:,} skipped" if skipped else "read")
-        filtered = int(counts["filtered"])
-        self.mapped.say(f"{counts['mapped']:,}", f"mapped · {filtered:,} filtered")
+        self.mapped.say(f"{counts['mapped']:,}", f"mapped · {int(counts['filtered']):,} filtered")
         self.aside.say(f"{aside:,}", "set aside · nothing lost", needs_a_look=aside > 0)
-        unreviewed = sum(counts["from_unreviewed"].values())
-        tail = f" · {unreviewed:,} unreviewed" if unreviewed else ""
-        self.messages.say(f"{counts['messages_out']:,}", f"messages{tail}")
+        kernel = counts.get("kernel") or {}
+        if kernel.get("records"):
+            self.kernel.say(duration_ns(kernel["nanoseconds"] / kernel["records"]), "per message in the kernel")
+        else:
+            self.kernel.clear()
 
     def clear(self) -> None:
         """Show that nothing was run."""
-        for figure in (self.rate, self.read, self.mapped, self.aside, self.messages):
-            figure.say("-", figure.words.text().partition(" · ")[0])
+        for figure in self._ids:
+            figure.clear()
+
+    def _follow(self) -> None:
+        figure = self.sender()
+        if isinstance(figure, Figure):
+            self.followed.emit(self._ids[figure])

@@ -1,56 +1,103 @@
-"""Two plots over one time axis, drawn by pyqtgraph: the rates in and mapped, and below them filtered and set aside."""
+"""Two plots over one time axis, drawn by pyqtgraph, with a line at the moment that is pointed at."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
 
 from metl_gui.ui import theme as themes
-from metl_gui.ui.run.amounts import amount
-from metl_gui.ui.run.rates import LINES, Rates
+from metl_gui.ui.run.amounts import duration
+from metl_gui.ui.run.chart_views import RECORDS, ChartView, pen_of
+from metl_gui.ui.run.course import Course, Stretch
 
-_UPPER, _LOWER = ("in", "mapped"), ("filtered", "set_aside")
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -20, Qt.Key.Key_PageDown: 20}
+_LEAST_TOP = 10.0
+_AXIS_PX = 62
 
 
 class Plots(pg.GraphicsLayoutWidget):
-    """The plots of a chart; made when a chart is first seen, because pyqtgraph takes a while to load."""
+    """The plots of a chart; made when a chart is first seen, because pyqtgraph takes a while to load.
+
+    Signals:
+        pointed: the second of the run below the mouse, ``None`` for none.
+        stepped: so many points to the left (-) or right, by the keyboard.
+    """
+
+    pointed = Signal(object)
+    stepped = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call] # pyqtgraph has no types
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # there is nothing to do in it by keys
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Chart")
+        self.setMouseTracking(True)
         grid: Any = self.ci  # its methods are made at run time, so there are no types to read
         self._upper = grid.addPlot(row=0, col=0)
         self._lower = grid.addPlot(row=1, col=0)
         self._lower.setXLink(self._upper)
         grid.setContentsMargins(0, 0, 0, 0)
-        self._upper.hideAxis("bottom")  # the time axis below stands for both
         grid.layout.setRowStretchFactor(0, 3)
         grid.layout.setRowStretchFactor(1, 2)
-        self._curves = {name: (self._upper if name in _UPPER else self._lower).plot([], []) for name in LINES}
-        for plot in (self._upper, self._lower):
-            _set_up(plot)
+        self.view = RECORDS
+        self._from_end = False
+        self._stretch = Stretch(0.0, 1.0)
+        self._curves: dict[str, Any] = {}
+        self._cursors = [pg.InfiniteLine(angle=90, movable=False) for _ in range(2)]
+        for plot, cursor in zip((self._upper, self._lower), self._cursors, strict=True):
+            self._set_up(plot)
+            cursor.hide()
+            plot.addItem(cursor, ignoreBounds=True)
         self.dress()
 
-    def show_rates(self, rates: Rates) -> None:
-        """Draw the course of a run."""
-        for name in LINES:
-            self._curves[name].setData(*rates.line(name))
-        self._upper.setXRange(0, max(rates.points[-1].seconds, 2.0), padding=0.01)
-        for plot, names in ((self._upper, _UPPER), (self._lower, _LOWER)):
-            top = max(max(rates.line(name)[1]) for name in names)
-            plot.setYRange(0, max(top * 1.12, 10.0), padding=0)
+    def show_course(
+        self, course: Course, view: ChartView, stretch: Stretch, hidden: Iterable[str], from_end: bool
+    ) -> None:
+        """Draw a part of a run.
+
+        Args:
+            course: the run.
+            view: which lines.
+            stretch: which part.
+            hidden: lines that a person does not want to see.
+            from_end: count the seconds back from the end of the part.
+        """
+        self._from_end, self._stretch = from_end, stretch
+        if view != self.view or not self._curves:
+            self._take(view)
+        shown = [name for name in view.lines if name not in set(hidden)]
+        values = {name: course.line(name, stretch) for name in shown}
+        for name, curve in self._curves.items():
+            curve.setVisible(name in values)
+            if name in values:
+                curve.setData(*values[name])
+        self._upper.setXRange(stretch.start, stretch.stop, padding=0)
+        for plot, names in ((self._upper, view.upper), (self._lower, view.lower)):
+            top = max((float(values[name][1].max()) for name in names if name in values), default=0.0)
+            least = _LEAST_TOP if view.id == RECORDS.id else 1.0
+            plot.setYRange(0, max(top * 1.12, least), padding=0)
+
+    def point_at(self, second: float | None) -> None:
+        """Draw the line at a moment."""
+        for cursor in self._cursors:
+            cursor.setVisible(second is not None)
+            if second is not None:
+                cursor.setValue(second)
 
     def dress(self) -> None:
         """Take the colours of the theme."""
         theme = themes.current()
         self.setBackground(theme.panel)  # type: ignore[no-untyped-call] # as above
-        for name in LINES:
-            style = Qt.PenStyle.DashLine if name == "filtered" else Qt.PenStyle.SolidLine
-            self._curves[name].setPen(pg.mkPen(theme.chart[name], width=2, style=style))
+        for name, curve in self._curves.items():
+            colour, width, style = pen_of(theme, self.view, name)
+            curve.setPen(pg.mkPen(colour, width=width, style=style))
+        for cursor in self._cursors:
+            cursor.setPen(pg.mkPen(theme.dim, width=1))
         for plot in (self._upper, self._lower):
+            plot.getAxis("left").setWidth(themes.px(_AXIS_PX))
             for side in ("left", "bottom"):
                 axis = plot.getAxis(side)
                 axis.setPen(pg.mkPen(QColor(0, 0, 0, 0)))
@@ -60,24 +107,71 @@ class Plots(pg.GraphicsLayoutWidget):
             plot.getAxis("left").setGrid(160)
             plot.getAxis("left").setTickPen(pg.mkPen(theme.line))
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell which moment is pointed at."""
+        super().mouseMoveEvent(event)
+        scene = self.mapToScene(event.position().toPoint())
+        second = float(self._upper.vb.mapSceneToView(scene).x())
+        is_within = self._stretch.start <= second <= self._stretch.stop
+        self.pointed.emit(second if is_within else None)
 
-def _set_up(plot: Any) -> None:
-    plot.setMouseEnabled(x=False, y=False)
-    plot.hideButtons()
-    plot.setMenuEnabled(False)
-    left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
-    left.setWidth(58)
-    left.setTickDensity(0.5)
-    bottom.enableAutoSIPrefix(False)
-    left.enableAutoSIPrefix(False)
-    left.tickStrings = _amounts
-    bottom.tickStrings = _seconds
-    plot.setLimits(xMin=0, yMin=0)
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at nothing."""
+        super().leaveEvent(event)
+        self.pointed.emit(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go from point to point by arrows; Esc leaves."""
+        key = Qt.Key(event.key())
+        if key in _STEPS:
+            self.stepped.emit(_STEPS[key])
+        elif key == Qt.Key.Key_Escape:
+            self.pointed.emit(None)
+        else:
+            event.ignore()
+
+    def _take(self, view: ChartView) -> None:
+        """Show other lines."""
+        for plot in (self._upper, self._lower):
+            for curve in list(plot.listDataItems()):
+                plot.removeItem(curve)
+        self.view = view
+        self._curves = {
+            name: (self._upper if name in view.upper else self._lower).plot([], [], antialias=True)
+            for name in view.lines
+        }
+        self._lower.setVisible(bool(view.lower))
+        self._upper.getAxis("bottom").setVisible(not view.lower)  # else the axis below stands for both
+        self._upper.getAxis("left").tickStrings = _writer(view.upper_words)
+        self._lower.getAxis("left").tickStrings = _writer(view.lower_words)
+        for plot in (self._upper, self._lower):
+            plot.getAxis("left").picture = None
+        self.dress()
+
+    def _set_up(self, plot: Any) -> None:
+        plot.setMouseEnabled(x=False, y=False)
+        plot.hideButtons()
+        plot.setMenuEnabled(False)
+        left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
+        left.setTickDensity(0.5)
+        bottom.enableAutoSIPrefix(False)
+        left.enableAutoSIPrefix(False)
+        bottom.tickStrings = self._moments
+
+    def _moments(self, values: list[float], _scale: float, _spacing: float) -> list[str]:
+        if self._from_end:
+            return [f"{_back(value - self._stretch.stop)}" for value in values]
+        return [duration(value) if value else "0 s" for value in values]
 
 
-def _amounts(values: list[float], _scale: float, _spacing: float) -> list[str]:
-    return [amount(value) for value in values]
+def _back(seconds: float) -> str:
+    if abs(seconds) < 0.5:
+        return "now"
+    return f"-{duration(-seconds)}" if seconds <= -10 else f"{seconds:.0f} s"
 
 
-def _seconds(values: list[float], _scale: float, _spacing: float) -> list[str]:
-    return [f"{value:g} s" for value in values]
+def _writer(words: Callable[[float], str]) -> Callable[[list[float], float, float], list[str]]:
+    def strings(values: list[float], _scale: float, _spacing: float) -> list[str]:
+        return [words(value) for value in values]
+
+    return strings

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from metl_gui.store.runs import LoggedRun
+from metl_gui.engine.runs import Format
 from metl_gui.store.states import NamedState
+from metl_gui.ui.choice import Choice
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.history_list import HistoryList
 from metl_gui.ui.run.mode import ModeSwitch
+from metl_gui.ui.run.target_box import TargetBox
 from metl_gui.ui.surface import Surface
-from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
 from metl_gui.workbench.running import PRODUCTION, RunRequest
 
 _OWN_FOLDER = "a folder of the run's own"
 _NEW_FOLDER = "a new or empty folder"
+_FORMATS: tuple[tuple[Format, str, str], ...] = (
+    ("jsonl", "JSON lines", "Messages as they are sent, one a line"),
+    ("parquet", "Parquet", "One typed table an entity"),
+)
 
 
 class RunSetup(Surface):
@@ -36,15 +32,13 @@ class RunSetup(Surface):
 
     Signals:
         run_wanted, stop_wanted: a button was pressed.
-        run_chosen: a ``LoggedRun`` of the history.
     """
 
     run_wanted = Signal()
     stop_wanted = Signal()
-    run_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (300, 600), parent, share=(0.2, 1.0))
+        super().__init__("panel", (300, 600), parent, share=(0.22, 1.0))
         self._is_busy = False
         self._test_key = "F5"
         self.source, self.sink = QLineEdit(), QLineEdit()
@@ -52,38 +46,36 @@ class RunSetup(Surface):
         self.source.setAccessibleName("From")
         self.sink.setPlaceholderText(_OWN_FOLDER)
         self.sink.setAccessibleName("To")
-        self.spark = QLabel("local[*]")
-        self.spark.setProperty("kind", "dim")
+        self.format = Choice()
+        self.format.setAccessibleName("Format of the messages")
+        for at, (_, words, tip) in enumerate(_FORMATS):
+            self.format.addItem(words)
+            self.format.setItemData(at, tip, 3)
+        self.by_date = QCheckBox("by date")
+        self.by_date.setToolTip("A folder for each day below that of the entity")
+        self.by_date.setAccessibleName("Folders by date")
+        self.target = TargetBox()
         self.mode = ModeSwitch()
-        self.files = KeyButton("Files…")
-        self.folder = KeyButton("Folder…")
-        self.into = KeyButton("Folder…")
-        self.into.setAccessibleName("Folder for the messages")
+        self.files = _link("File…", "Choose a file of messages")
+        self.folder = _link("Folder…", "Choose a folder of messages")
+        self.into = _link("Folder…", "Folder for the messages")
         self.run_button = KeyButton("Test run", "F5", "primary")
         self.stop_button = KeyButton("Stop")
         self.stop_button.setEnabled(False)
-        self.history = QListWidget()
-        self.history.setAccessibleName("Run history")
-        self.history.setItemDelegate(TwoLineDelegate(self.history))
-        self.nothing = plain_label("Runs stand here, the newest first.", "small")
-        self.nothing.setWordWrap(True)
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.nothing.setContentsMargins(12, 2, 12, 0)
+        self.history = HistoryList()
         self._build()
         self.files.clicked.connect(self.choose_file)
         self.folder.clicked.connect(self.choose_folder)
         self.into.clicked.connect(self.choose_sink)
         self.mode.changed.connect(self._show_mode)
-        self._show_mode()
         self.run_button.clicked.connect(self.run_wanted)
         self.stop_button.clicked.connect(self.stop_wanted)
-        self.history.itemClicked.connect(self._chosen)
-        self.history.itemActivated.connect(self._chosen)
+        self._show_mode()
 
     @property
     def at_hand(self) -> QWidget:
-        """What the keyboard is on when the page comes: the history, or what begins one."""
-        return self.history if self.history.count() else self.run_button
+        """What gets the keyboard when the page comes to the front."""
+        return self.history.view if self.history.model.entries else self.run_button
 
     @property
     def request(self) -> RunRequest:
@@ -92,21 +84,29 @@ class RunSetup(Surface):
         return RunRequest(
             self.source.text().strip(),
             self.sink.text().strip(),
+            spark=self.target.text,
             mode=self.mode.mode,
             include_unconfirmed=is_production and self.mode.unconfirmed.isChecked(),
+            format=_FORMATS[self.format.currentIndex()][0],
+            by_date=self.by_date.isChecked(),
         )
 
     @property
     def test_request(self) -> RunRequest:
         """What the fields ask of a test, whatever mode is chosen; the folder of production is for production."""
         sink = "" if self.mode.mode == PRODUCTION else self.sink.text().strip()
-        return RunRequest(self.source.text().strip(), sink)
+        kind = _FORMATS[self.format.currentIndex()][0]
+        source = self.source.text().strip()
+        return RunRequest(source, sink, spark=self.target.text, format=kind, by_date=self.by_date.isChecked())
 
     def show_busy(self, is_busy: bool) -> None:
-        """Enable what makes sense while a run goes on, or not."""
+        """Offer to stop while a run goes on, else to start one."""
+        had_focus = self.run_button.hasFocus() or self.stop_button.hasFocus()
         self._is_busy = is_busy
         self.stop_button.setEnabled(is_busy)
         self._show_mode()
+        if had_focus:
+            (self.stop_button if is_busy else self.run_button).setFocus()
 
     def show_live(self, live: NamedState | None) -> None:
         """Say which published state production uses."""
@@ -116,35 +116,8 @@ class RunSetup(Surface):
     def show_keys(self, keys: Mapping[str, str]) -> None:
         """Show the keys that actions have now, by the actions' ids."""
         self._test_key = keys["run"]
+        self.stop_button.key = keys["stop"]
         self._show_mode()
-
-    def _show_mode(self, _mode: object = None) -> None:
-        """Say on the button what it starts; the key of the test is not that of production."""
-        is_production = self.mode.mode == PRODUCTION
-        self.run_button.setText("Production run" if is_production else "Test run")
-        self.run_button.key = "" if is_production else self._test_key
-        self.run_button.setEnabled(not self._is_busy and self.mode.can_run)
-        self.run_button.updateGeometry()
-        self.run_button.update()
-        self.sink.setPlaceholderText(_NEW_FOLDER if is_production else _OWN_FOLDER)
-
-    def show_history(self, runs: list[LoggedRun]) -> None:
-        """List the runs of the project, newest first."""
-        self.history.clear()
-        for run in runs:
-            report = run.report
-            mode = str(report.get("mode", "test"))
-            kind = "Replay" if report.get("is_replay") else mode.capitalize()
-            kind += " in production" if report.get("is_replay") and mode == PRODUCTION else ""
-            when = datetime.fromtimestamp(run.when_ms / 1000, UTC).astimezone()
-            facts = f"{report.get('read', 0):,} records · {when:%d %b %H:%M}"
-            item = QListWidgetItem(f"{kind}{'' if report.get('is_replay') else ' run'}, state {run.state}, {facts}")
-            seconds = f"{report.get('seconds', 0):.1f} s"
-            item.setData(WORDS_ROLE, TwoLines(f"{kind} · state {run.state}", facts, seconds))
-            item.setData(Qt.ItemDataRole.UserRole, run)
-            self.history.addItem(item)
-        self.history.setVisible(bool(runs))
-        self.nothing.setVisible(not runs)
 
     def choose_file(self) -> None:
         """Ask for one file of messages."""
@@ -164,49 +137,61 @@ class RunSetup(Surface):
         if path:
             self.sink.setText(path)
 
+    def _show_mode(self, _mode: object = None) -> None:
+        """Say on the button what it starts; the key of the test is not that of production."""
+        is_production = self.mode.mode == PRODUCTION
+        self.run_button.setText("Production run…" if is_production else "Test run")
+        self.run_button.key = "" if is_production else self._test_key
+        self.run_button.setEnabled(not self._is_busy and self.mode.can_run)
+        self.run_button.setVisible(not self._is_busy)
+        self.stop_button.setVisible(self._is_busy)
+        self.run_button.updateGeometry()
+        self.run_button.update()
+        self.sink.setPlaceholderText(_NEW_FOLDER if is_production else _OWN_FOLDER)
+
     def _start(self) -> str:
         return str(Path(self.source.text() or Path.home()))
-
-    def _chosen(self, item: QListWidgetItem) -> None:
-        run = item.data(Qt.ItemDataRole.UserRole)
-        if isinstance(run, LoggedRun):
-            self.run_chosen.emit(run)
 
     def _build(self) -> None:
         fields = QVBoxLayout()
         fields.setContentsMargins(12, 0, 12, 0)
-        fields.setSpacing(6)
-        fields.addWidget(QLabel("From"))
+        fields.setSpacing(4)
+        fields.addLayout(_titled("From", self.files, self.folder))
         fields.addWidget(self.source)
-        choose = QHBoxLayout()
-        choose.addWidget(self.files)
-        choose.addWidget(self.folder)
-        choose.addStretch(1)
-        fields.addLayout(choose)
         fields.addSpacing(4)
-        fields.addWidget(QLabel("To"))
-        to = QHBoxLayout()
-        to.addWidget(self.sink, 1)
-        to.addWidget(self.into)
-        fields.addLayout(to)
+        fields.addLayout(_titled("To", self.into))
+        fields.addWidget(self.sink)
+        how = QHBoxLayout()
+        how.setSpacing(8)
+        how.addWidget(self.format, 1)
+        how.addWidget(self.by_date)
+        fields.addLayout(how)
         fields.addSpacing(4)
-        on = QHBoxLayout()
-        on.addWidget(QLabel("On"))
-        on.addWidget(self.spark, 1)
-        fields.addLayout(on)
+        fields.addWidget(self.target)
         fields.addSpacing(8)
         fields.addWidget(self.mode)
-        fields.addSpacing(4)
+        fields.addSpacing(2)
         fields.addWidget(self.run_button)
         fields.addWidget(self.stop_button)
-        fields.addSpacing(14)
-        title = QLabel("History")
-        title.setProperty("kind", "panelTitle")
-        fields.addWidget(title)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(0, 2, 0, 0)
+        layout.setSpacing(10)
         layout.addLayout(fields)
-        layout.addWidget(self.nothing, 1)
         layout.addWidget(self.history, 1)
-        self.history.hide()
+
+
+def _link(words: str, name: str) -> KeyButton:
+    link = KeyButton(words, kind="link")
+    link.set_height(20)
+    link.setAccessibleName(name)
+    return link
+
+
+def _titled(words: str, *links: KeyButton) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(2)
+    row.addWidget(plain_label(words))
+    row.addStretch(1)
+    for link in links:
+        row.addWidget(link)
+    return row

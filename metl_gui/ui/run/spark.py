@@ -16,19 +16,22 @@ from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
 
 _READY = "ready"
+_NOT_STARTED = "not started"
 
 
 class SparkRuns(QObject):
     """Starts Spark and runs mappings on it, one at a time.
 
     Signals:
-        said: words on the state of the session.
+        said: words on the target and the state of its session.
+        stated: the state alone.
         told: an ``EngineEvent`` of the run that is going on.
         ended: an ``Outcome`` with a ``RunResult``.
         busy: whether a run is going on.
     """
 
     said = Signal(object)
+    stated = Signal(object)
     told = Signal(object)
     ended = Signal(object)
     busy = Signal(object)
@@ -40,7 +43,7 @@ class SparkRuns(QObject):
         self._job: Job | None = None
         self._came.connect(self._take)
         self.process = SparkProcess(low_priority=True, on_event=self._came.emit)
-        self.state = "not started"
+        self.state = _NOT_STARTED
 
     @property
     def is_running(self) -> bool:
@@ -53,8 +56,19 @@ class SparkRuns(QObject):
             self._say("starting")
             self.process.start()
 
+    def choose(self, target: str) -> None:
+        """Run on another target from now on; the session that there is ends. Does nothing while a run goes on."""
+        if self._job is not None or target == self.process.target:
+            return
+        before = self.process
+        self.process = SparkProcess(target, low_priority=True, on_event=self._came.emit)
+        self._say(_NOT_STARTED)
+        if before.process_id is not None:
+            self._jobs.start("Ending the session before", lambda _watch: before.stop(), self._left)
+
     def run(self, workbench: Workbench, request: RunRequest) -> None:
-        """Run a mapping; does nothing while another one is going on."""
+        """Run a mapping on its target; does nothing while another one is going on."""
+        self.choose(request.spark)
         aside = self._jobs.worker.call
 
         def task(watch: Watch) -> RunResult:
@@ -99,13 +113,17 @@ class SparkRuns(QObject):
             case _:
                 self.told.emit(event)
 
+    def _left(self, _outcome: Outcome[None]) -> None:
+        """Need nothing more of a session that was left."""
+
     def _say(self, state: str) -> None:
         self.state = state
         self.said.emit(f"{self.process.target} · {state}")
+        self.stated.emit(state)
 
     def _ended(self, outcome: Outcome[Any]) -> None:
         self._job = None
         if not self.process.is_ready and self.state == _READY:
-            self._say("not started")
+            self._say(_NOT_STARTED)
         self.busy.emit(False)
         self.ended.emit(outcome)

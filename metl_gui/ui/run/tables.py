@@ -12,9 +12,12 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegat
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import paint_pill, pill_width
+from metl_gui.ui.plain import plain_tip
 
 SHARE_ROLE = int(Qt.ItemDataRole.UserRole)
 PILL_ROLE = SHARE_ROLE + 1
+HEADING_PX = 28
+"""Height of the title line of a table, with or without a button in it."""
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -28,6 +31,7 @@ class TableCell:
         share: draws a bar of 0 to 1 instead of words.
         pill: draws the words in a pill of this kind.
         is_link: somebody who clicks it is led somewhere.
+        tip: what it says when it is pointed at, and to screen readers where it has no words.
     """
 
     words: str
@@ -35,6 +39,7 @@ class TableCell:
     share: float | None = None
     pill: str = ""
     is_link: bool = False
+    tip: str = ""
 
 
 class TableModel(QAbstractTableModel):
@@ -92,6 +97,8 @@ class TableModel(QAbstractTableModel):
             return None if cell.share is not None else cell.words
         if role == Qt.ItemDataRole.TextAlignmentRole and cell.is_number:
             return int(_RIGHT)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole) and cell.tip:
+            return plain_tip(cell.tip) if role == Qt.ItemDataRole.ToolTipRole else cell.tip
         if role == SHARE_ROLE:
             return cell.share
         if role == Qt.ItemDataRole.ForegroundRole and cell.is_link:
@@ -129,7 +136,8 @@ def make_table(name: str, model: TableModel) -> QTableView:
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(24)
+    view.verticalHeader().setDefaultSectionSize(themes.px(24))
+    view.setTabKeyNavigation(False)
     view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     view.horizontalHeader().setHighlightSections(False)
     return view

@@ -1,0 +1,204 @@
+"""The course of one run: its counts at moments, and the rates between them, for charts, for copying, for a crosshair.
+
+Counts only grow, so a rate over a stretch is a difference of two rows, and a long run is drawn by leaving rows out:
+every rate that is shown is the mean over its stretch. A frame costs what it shows, whatever the length of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.engine.events import BatchCommitted, EngineEvent, RunProgressed
+from metl_gui.engine.report import Tally
+
+LINES = ("in", "mapped", "filtered", "set_aside")
+BATCH_MS, BACKLOG = "batch_ms", "backlog"
+_FIELDS = {"in": "read", "mapped": "mapped", "filtered": "filtered", "set_aside": "set_aside"}
+_KERNEL = ("batches", "nanoseconds")
+_WHOLE_BATCH = "batch"
+_LEVELS = (BACKLOG, _WHOLE_BATCH)
+_ENTITY = "entity "
+_MOST = 600
+"""So many points of a line are drawn; a screen shows no more."""
+Floats = NDArray[np.float64]
+
+
+def entity_line(entity: str) -> str:
+    """Name the line of an entity's messages."""
+    return _ENTITY + entity
+
+
+def line_words(name: str) -> str:
+    """Return what people call a line."""
+    words = {"set_aside": "set aside", BATCH_MS: "batch time", BACKLOG: "backlog"}
+    return words.get(name, name.removeprefix(_ENTITY))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a run.
+
+    Units:
+        start, stop: seconds since it began.
+    """
+
+    start: float
+    stop: float
+
+
+class Course:
+    """The course of one run.
+
+    Shape:
+        One growing column a count; the first row is the beginning, where all are 0.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, Floats] = {}
+        self._rows = 0
+        self._batch_ms = 0.0
+        self._put(0.0, {})
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken at its last moment."""
+        return float(self._columns["seconds"][self._rows - 1])
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """The entities that got messages, the largest first."""
+        names = [name for name in self._columns if name.startswith(_ENTITY)]
+        names.sort(key=lambda name: -self._columns[name][self._rows - 1])
+        return tuple(name.removeprefix(_ENTITY) for name in names)
+
+    def take(self, event: EngineEvent) -> bool:
+        """Take what a run tells, and return whether there is something new to draw."""
+        match event:
+            case RunProgressed():
+                backlog = max(event.bytes_total - event.bytes_read, event.bytes_waiting)
+                before = len(self)
+                self.add(event.seconds, event.tally, backlog)
+                return len(self) > before
+            case BatchCommitted(seconds=seconds):
+                self._batch_ms = seconds * 1000
+                return False
+            case _:
+                return False
+
+    def add(self, seconds: float, tally: Tally, backlog: float = 0.0) -> None:
+        """Take the counts at a later moment; what comes out of order is left out.
+
+        Args:
+            seconds: since the run began.
+            tally: what is counted so far.
+            backlog: bytes of the source that are still to be read.
+        """
+        if seconds <= self.seconds:
+            return
+        counts = {name: getattr(tally, field) for name, field in _FIELDS.items()}
+        counts |= {name: getattr(tally.kernel, name) for name in _KERNEL}
+        counts |= {entity_line(name): count for name, count in tally.by_entity.items()}
+        if self._batch_ms:
+            counts[_WHOLE_BATCH] = self._batch_ms
+        self._put(seconds, counts | {BACKLOG: backlog})
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """Draw a run that was over before it told its progress as one stretch."""
+        if len(self) > 1 or report["seconds"] <= 0:
+            return
+        counts = {name: report[field] for name, field in _FIELDS.items()}
+        counts |= {name: report.get("kernel", {}).get(name, 0) for name in _KERNEL}
+        counts |= {entity_line(name): count for name, count in report["by_entity"].items()}
+        self._put(float(report["seconds"]), counts)
+
+    def last(self, seconds: float) -> Stretch:
+        """Return the last part of the run, so many seconds long however young the run is."""
+        return Stretch(self.seconds - seconds, self.seconds)
+
+    def whole(self) -> Stretch:
+        """Return all of it."""
+        return Stretch(0.0, max(self.seconds, 1.0))
+
+    def line(self, name: str, stretch: Stretch | None = None) -> tuple[Floats, Floats]:
+        """Return (seconds, values) of one line; a rate stands at the end of the time that it is the mean of.
+
+        Args:
+            name: of ``LINES`` or of an entity: records or messages per second; ``BATCH_MS``: milliseconds of the last
+                batch of a run in batches, of any other run the mean of what is given to the kernel at a time;
+                ``BACKLOG``: bytes.
+            stretch: which part; all of it by default.
+        """
+        if name == BATCH_MS and _WHOLE_BATCH in self._columns:
+            name = _WHOLE_BATCH
+        rows = self._rows_of(stretch or self.whole())
+        seconds = self._columns["seconds"][rows]
+        if name in _LEVELS:
+            return seconds, self._column(name)[rows]
+        if len(rows) < 2:
+            return seconds, np.zeros(len(rows))
+        if name == BATCH_MS:
+            grown, over = np.diff(self._column("nanoseconds")[rows]) / 1e6, np.diff(self._column("batches")[rows])
+        else:
+            grown, over = np.diff(self._column(name)[rows]), np.diff(seconds)
+        values = np.divide(grown, over, out=np.zeros_like(grown), where=over > 0)
+        return seconds, np.concatenate([values[:1], values])
+
+    def latest(self, name: str) -> float:
+        """Return the last value of a line: over the last second where it is a rate."""
+        return float(self.line(name, self.last(1.0))[1][-1])
+
+    def at(self, second: float, names: Iterable[str], stretch: Stretch) -> tuple[float, dict[str, float]]:
+        """Return the moment that is next to another one as it is drawn, and the values of some lines there."""
+        rows = self._rows_of(stretch)
+        moments = self._columns["seconds"][rows]
+        at = int(np.abs(moments - second).argmin())
+        return float(moments[at]), {name: float(self.line(name, stretch)[1][at]) for name in names}
+
+    def total(self, name: str, stretch: Stretch) -> int:
+        """Return what was counted of a line within a part of the run."""
+        rows = self._rows_of(stretch)
+        column = self._column(name)[rows]
+        return int(column[-1] - column[0])
+
+    def table(self, names: Iterable[str], stretch: Stretch) -> str:
+        """Return lines as a table with tabs: seconds, then the values of each line."""
+        names = tuple(names)
+        lines = [self.line(name, stretch)[1] for name in names]
+        moments = self._columns["seconds"][self._rows_of(stretch)]
+        head = "\t".join(("seconds", *(line_words(name) for name in names)))
+        rows = ("\t".join(f"{value:.3f}" for value in row) for row in zip(moments, *lines, strict=True))
+        return "\n".join((head, *rows)) + "\n"
+
+    def _column(self, name: str) -> Floats:
+        return self._columns.get(name, np.zeros(self._rows))[: self._rows]
+
+    def _rows_of(self, stretch: Stretch) -> NDArray[np.intp]:
+        """Return the rows of a part, with the one before it so that its first rate is known; not too many of them."""
+        seconds = self._columns["seconds"][: self._rows]
+        first = max(int(np.searchsorted(seconds, stretch.start)) - 1, 0)
+        last = max(int(np.searchsorted(seconds, stretch.stop, side="right")) - 1, first)
+        if last - first <= _MOST:
+            return np.arange(first, last + 1)
+        step = -(-(last - first) // _MOST)
+        # Counted from the beginning of the run, so that what is drawn does not change while it moves on.
+        inner = np.arange(-(-first // step) * step, last, step)
+        return np.unique(np.concatenate([[first], inner, [last]]))
+
+    def _put(self, seconds: float, counts: Mapping[str, float]) -> None:
+        row = {"seconds": seconds, **counts}
+        for name in row.keys() - self._columns.keys():
+            self._columns[name] = np.zeros(max(64, self._rows * 2))
+        for name in self._columns:
+            if len(self._columns[name]) <= self._rows:
+                self._columns[name] = np.concatenate([self._columns[name], np.zeros(self._rows)])
+            column = self._columns[name]
+            column[self._rows] = row.get(name, column[self._rows - 1] if self._rows else 0.0)
+        self._rows += 1

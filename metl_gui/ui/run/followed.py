@@ -1,0 +1,92 @@
+"""A run that goes on: its course, how far it is, and what a person should know of it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted, SourceTroubled, StateChanged
+from metl_gui.ui.run.amounts import duration, size
+from metl_gui.ui.run.course import Course
+
+
+class FollowedRun:
+    """What is known of one run while it goes on.
+
+    Args:
+        title: what it is.
+        run_id: its id, empty until it tells it.
+        samples: where it keeps records to look at until it is over; ``None`` until that is known.
+        is_endless: it goes on until somebody stops it.
+    """
+
+    def __init__(self, title: str, run_id: str = "", samples: Path | None = None, is_endless: bool = False) -> None:
+        self.title = title
+        self.run_id = run_id
+        self.samples = samples
+        self.is_endless = is_endless
+        self.course = Course()
+        self.progress: RunProgressed | None = None
+        self.troubles: list[str] = []
+        self.is_stopping = False
+
+    def take(self, event: EngineEvent) -> bool:
+        """Take what the run tells, and return whether there are other counts to show."""
+        match event:
+            case RunStarted(run_id=run_id):
+                self.run_id = run_id
+            case RunProgressed():
+                self.progress = event
+            case StateChanged(state=state):
+                self.title = f"{self.title.partition(' · ')[0]} · state {state:,}"
+            case SourceTroubled(text=text):
+                self.troubles.append(text)
+            case _:
+                pass
+        return self.course.take(event)
+
+    @property
+    def counts(self) -> Mapping[str, Any] | None:
+        """The counts as a report names them; ``None`` before the first."""
+        counts: Mapping[str, Any] | None = msgspec.to_builtins(self.progress.tally) if self.progress else None
+        return counts
+
+    @property
+    def share(self) -> float:
+        """How much of the source is behind, from 0 to 1; below 0 while nobody knows, or where there is no end."""
+        known = self.progress
+        if known is None or self.is_endless or known.bytes_total <= 0:
+            return -1.0
+        return min(known.bytes_read / known.bytes_total, 1.0)
+
+    @property
+    def facts(self) -> str:
+        """How long it has taken, how far it is, and how long it still takes."""
+        known = self.progress
+        if self.is_stopping:
+            return "is being stopped"
+        if known is None:
+            return "waits for Spark"
+        parts = [duration(known.seconds)]
+        if self.is_endless:
+            parts.append(f"{size(max(known.bytes_waiting, known.bytes_total - known.bytes_read))} behind")
+        elif known.bytes_total:
+            parts.append(f"{size(known.bytes_read)} of {size(known.bytes_total)}")
+            left = self._seconds_left(known)
+            if left is not None:
+                parts.append(f"{duration(left)} left")
+        if self.troubles:
+            parts.append(self.troubles[-1])
+        return " · ".join(parts)
+
+    def _seconds_left(self, known: RunProgressed) -> float | None:
+        """Say how long the rest takes at the speed so far; ``None`` while nobody can say."""
+        if known.seconds_left is not None:
+            return known.seconds_left
+        if known.seconds < 2 or known.bytes_read <= 0:
+            return None
+        left = known.seconds * (known.bytes_total - known.bytes_read) / known.bytes_read
+        return left if left >= 1 else None

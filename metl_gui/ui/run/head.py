@@ -1,0 +1,135 @@
+"""Which run is shown and how it is: a line above the figures, with the way to the other views of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from metl_gui.errors import MetlError
+from metl_gui.ui import asking
+from metl_gui.ui import theme as themes
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.pill import KeyButton, Pill
+from metl_gui.ui.plain import plain_label
+
+VIEWS = ("Run", "Details", "Speed")
+_STEPS = 1000
+_BAR_PX = 110
+
+
+class RunHead(QWidget):
+    """Title, state, progress, and a switch between the views.
+
+    Signals:
+        view_wanted: the number of a view.
+    """
+
+    view_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = Elided("", "heading", is_snug=True)
+        self.pill = Pill()
+        self.facts = Elided("", "dim")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the run")
+        self.views = [KeyButton(words, kind="segment") for words in VIEWS]
+        self._group = QButtonGroup(self)
+        self._build()
+        self.say("", "", "")
+        self._group.idClicked.connect(self._tell)
+        self.show_view(0)
+        self.dress()
+
+    def say(self, title: str, facts: str, state: str, kind: str = "plain") -> None:
+        """Name the run and say how it is.
+
+        Args:
+            title: which run.
+            facts: when, how much, how long.
+            state: one or two words for the pill.
+            kind: of the pill.
+        """
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.facts.setText(facts)
+        self.pill.say(state, kind)
+
+    def show_progress(self, share: float | None) -> None:
+        """Show how much of the source is behind, ``None`` for nothing to show; below 0 nobody knows how much."""
+        self.bar.setVisible(share is not None)
+        if share is not None:
+            self.bar.setRange(0, _STEPS if share >= 0 else 0)
+            self.bar.setValue(round(_STEPS * max(share, 0.0)))
+
+    def show_view(self, number: int) -> None:
+        """Check the button of a view."""
+        self.views[number].setChecked(True)
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.bar.setFixedWidth(themes.px(_BAR_PX))
+
+    def _tell(self, number: int) -> None:
+        self.view_wanted.emit(number)
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for widget in (self.title, self.pill):
+            row.addWidget(widget)
+        row.addWidget(self.facts, 1)
+        row.addWidget(self.bar)
+        segments = QHBoxLayout()
+        segments.setSpacing(0)
+        for at, button in enumerate(self.views):
+            button.setCheckable(True)
+            button.set_height(26)
+            edge = "first" if at == 0 else "last" if at == len(self.views) - 1 else "middle"
+            button.setProperty("edge", edge)
+            self._group.addButton(button, at)
+            segments.addWidget(button)
+        row.addLayout(segments)
+        self.bar.hide()
+
+
+class FailureCard(QFrame):
+    """Why a run failed, in words, within the page.
+
+    Signals:
+        again_wanted: the run is to be started again.
+    """
+
+    again_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "failure")
+        self.title, self.text = plain_label("", "heading"), plain_label("", "dim")
+        self.text.setWordWrap(True)
+        self.again = KeyButton("Run again")
+        self.close_button = KeyButton("Close", kind="link")
+        for button in (self.again, self.close_button):
+            button.set_height(24)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.text)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 8, 10, 8)
+        row.addLayout(words, 1)
+        row.addWidget(self.again)
+        row.addWidget(self.close_button)
+        self.again.clicked.connect(self.again_wanted)
+        self.close_button.clicked.connect(self.hide)
+        self.hide()
+
+    def show_error(self, error: MetlError) -> None:
+        """Say what happened, to what, and what to do."""
+        title, text = asking.words_of(error)
+        self.title.setText(title)
+        self.text.setText(text)
+        self.setAccessibleName(f"{title} {text}")
+        self.show()

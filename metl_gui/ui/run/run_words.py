@@ -1,0 +1,41 @@
+"""A run in words: what it was, when, how long it took, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from metl_gui.ui.run.amounts import duration
+from metl_gui.workbench.running import PRODUCTION
+
+
+def kind_words(report: Mapping[str, Any]) -> str:
+    """Say what kind of run it was."""
+    mode = str(report.get("mode", "test"))
+    if report.get("is_replay"):
+        return "Replay in production" if mode == PRODUCTION else "Replay"
+    return mode.capitalize()
+
+
+def title_words(report: Mapping[str, Any]) -> str:
+    """Name a run: what kind, and of which state."""
+    return f"{kind_words(report)} · state {report.get('state', 0):,}"
+
+
+def source_words(source: str) -> str:
+    """Name a source by the last part of its path; an address as it is."""
+    return source if "://" in source else Path(source).name or source
+
+
+def moment_words(when_ms: int) -> str:
+    """Say when, in as many words as a list has room for."""
+    when = datetime.fromtimestamp(when_ms / 1000, UTC).astimezone()
+    today = datetime.now(UTC).astimezone().date()
+    return f"{when:%H:%M}" if when.date() == today else f"{when.day} {when:%b %H:%M}"
+
+
+def count_words(report: Mapping[str, Any]) -> str:
+    """Say how much was read, and how long that took."""
+    return f"{report.get('read', 0):,} records in {duration(float(report.get('seconds', 0)))}"

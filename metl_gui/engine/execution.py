@@ -85,7 +85,7 @@ class Execution:
         for outcome in outcomes:
             tally.add(outcome.tally)
         check_sums(tally)
-        problems = (*self.spec.notes, *places.notes, *source.problems(files))
+        problems = (*self.spec.notes, *staging.notes, *places.notes, *source.problems(files))
         source.promise(staging)
         staging.commit(places.bring_home(path for outcome in outcomes for path in outcome.written))
         source.keep()

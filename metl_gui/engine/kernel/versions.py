@@ -1,6 +1,6 @@
-"""Which version a message has: schema in the message, then the configured field, then the paths of its row.
+"""Which version a message has: registry id, schema in the message, the configured field, then the paths of its row.
 
-Source: contract.md §5. Registry ids come before all of these; nothing that carries one is decoded yet.
+Source: contract.md §5.
 """
 
 from __future__ import annotations
@@ -54,17 +54,27 @@ class Versions:
             RecordError: ``unknown_version`` or ``ambiguous_version``.
         """
         versions: Sequence[VersionPlan] = self.schema.versions
+        attached = self._attached(change)
+        if attached is not None:
+            return attached
         if change.fingerprint:
             found = next((v for v in versions if v.fingerprint == change.fingerprint), None)
             if found is not None:
                 return found
             versions = [version for version in versions if version.is_inferred]
             if not versions:
-                raise RecordError("unknown_version", f"no version has the fingerprint {change.fingerprint}")
+                named = f"the registry id {change.written.id}" if change.written else "the fingerprint"
+                detail = f"no version has {named}{'' if change.written else f' {change.fingerprint}'}"
+                raise RecordError("unknown_version", detail)
         label = self._label(change)
         if label is not None:
             return self._labelled(label)
         return self._by_paths(change, versions)
+
+    def _attached(self, change: Change) -> VersionPlan | None:
+        """Return the version that the registry id of the message is attached to."""
+        label = change.written.labels.get(self.schema.name) if change.written is not None else None
+        return next((version for version in self.schema.versions if version.label == label), None) if label else None
 
     def _label(self, change: Change) -> str | None:
         raw = value_at(change.row, self.field) if self.field else None
@@ -112,7 +122,8 @@ class Versions:
     def _fitting(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
         fitting = [version for version in versions if self._fits(version, change)]
         if not fitting and change.op == "d":
-            if not (change.row or change.key()):
+            columns = [name for name in change.row or () if not (change.is_flattened and name.startswith("__"))]
+            if not (columns or change.key()):
                 raise RecordError("no_key", "a delete with neither a message key nor a row")
             fitting = [version for version in versions if _fits_by_key(version, change)]
         if not fitting:

@@ -138,7 +138,8 @@ def _shorten(raws: list[bytes], at: int, fails: Callable[[], bool], budget: _Bud
         raws[at] = bytes(kept)
         return fails()
 
-    raws[at] = bytes(_fewest(tuple(raws[at]), still, budget))
+    shortest = _fewest(tuple(raws[at]), still, budget)
+    raws[at] = bytes(shortest)
 
 
 def _chosen(records: Records, kept: tuple[int, ...]) -> Records:

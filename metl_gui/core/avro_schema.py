@@ -75,7 +75,7 @@ def row_of(avro: AvroType) -> AvroRow:
     """
     if avro.kind != "record":
         raise refusal(f"it describes {_article(avro.kind)}, not a record", "Only records have attributes.")
-    connect = as_connect(avro)
+    connect = as_connect(holder_of(avro))
     own = connect_schema.declare(connect_schema.row_of(connect))
     if not connect_schema.is_envelope(connect):
         own = connect_schema.without_added(own) or own
@@ -83,6 +83,15 @@ def row_of(avro: AvroType) -> AvroRow:
         raise refusal(f"{avro.name} has no fields", "So there is nothing to map.")
     former = tuple(dict.fromkeys(names.of_record(alias) for alias in avro.aliases))
     return AvroRow(connect_schema.record_name(connect), own, connect_schema.row_label(connect), former)
+
+
+def holder_of(avro: AvroType) -> AvroType:
+    """Return the record that holds the row: the data of a CloudEvent, else the record itself."""
+    fields = {one.name: one.type for one in avro.fields}
+    if not {"specversion", "type", "data"} <= fields.keys():
+        return avro
+    data = fields["data"].alternatives
+    return data[0] if len(data) == 1 and data[0].kind == "record" else avro
 
 
 def key_of(avro: AvroType) -> KeyPaths:

@@ -22,6 +22,9 @@ WRAPPER_NAMES = frozenset(
 BARE = (b'{"before":', b'{"after":', b'{"op":')
 """How a record begins that is certainly no wrapper."""
 
+SINGLE_OBJECT = b"\xc3\x01"
+"""How a record in Avro's single-object encoding begins; no UTF-8 text does."""
+
 _BARE_MARKS = frozenset({"before", "after", "op", "specversion", "ddl", "tableChanges", "payload"})
 
 
@@ -56,7 +59,7 @@ def unwrap(raw: bytes) -> Wrapped:
     Raises:
         RecordError: ``malformed``.
     """
-    if raw.startswith(BARE):
+    if raw.startswith(BARE) or raw.startswith(SINGLE_OBJECT):
         return Wrapped(raw, is_checked=False)
     text = raw.strip(b" \t\r\n")
     if text == b"null":

@@ -5,28 +5,53 @@ Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 
+from metl_gui.core import wire_schemas
 from metl_gui.core.blocks import Block, Status
 from metl_gui.core.canonical import is_carried
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
 from metl_gui.engine.entity_plans import entity_plans
-from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 
 _REASONS = 3
 
 
-def compile_plan(document: Document, state_hash: str = "", include_unconfirmed: bool = True) -> Plan:
+def compile_plan(
+    document: Document,
+    state_hash: str = "",
+    include_unconfirmed: bool = True,
+    wire: Iterable[wire_schemas.WireSchema] = (),
+    framing: str = "auto",
+) -> Plan:
     """Compile every schema and version, and their blocks; one that is left out counts as null.
 
     Args:
         document: the state to map with.
         state_hash: its content hash, carried along.
         include_unconfirmed: map with blocks that nobody has confirmed too, as tests do.
+        wire: writer schemas that messages may name.
+        framing: how values name them, where their schema is not set to something else.
     """
     schemas = tuple(compile_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
-    return Plan(document.state, state_hash, schemas, entities=entity_plans(document, include_unconfirmed))
+    return Plan(
+        document.state,
+        state_hash,
+        schemas,
+        entities=entity_plans(document, include_unconfirmed),
+        wire=tuple(_wire(document, one) for one in wire),
+        framing=framing,
+    )
+
+
+def _wire(document: Document, one: wire_schemas.WireSchema) -> WireSchema:
+    """Attach a writer schema to the version whose rows it writes, by the name that the tree has for its schema."""
+    version = wire_schemas.version_of(document, one)
+    schema = document.extraction.named(one.schema)
+    return WireSchema(
+        one.id, one.kind, one.text, schema.name if schema else one.schema, version.label if version else ""
+    )
 
 
 def compile_schema(
@@ -56,6 +81,7 @@ def compile_schema(
         has_full_images=schema.setting("replica_identity") == "full",
         version_field=schema.setting("version_field"),
         placeholder=schema.setting("placeholder") or DEFAULT_PLACEHOLDER,
+        framing=schema.setting("framing"),
     )
 
 

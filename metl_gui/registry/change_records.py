@@ -80,7 +80,8 @@ class RecordReader:
         if wrapped.value is None:
             return Kind.TOMBSTONE
         if wrapped.value.startswith(b"\0"):
-            raise RecordError("undecodable", "their values are binary and only name their schemas: import what the registry holds")
+            what = "their values are binary and only name their schemas: import what the registry holds"
+            raise RecordError("undecodable", what)
         if not wrapped.is_checked:
             check(wrapped.value)
         found, schema_half = _halves(members(wrapped.value))

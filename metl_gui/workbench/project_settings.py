@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metl_gui.core.wire_schemas import FRAMINGS
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, Workbench
 
 YES, NO = "yes", "no"
 MOST_KEPT_RUNS = 10_000
-KNOWN = {SECOND_PERSON_CONFIRMS: (NO, YES), KEPT_RUNS: (str(DEFAULT_KEPT_RUNS),)}
+FRAMING = "framing"
+KNOWN: dict[str, tuple[str, ...]] = {
+    SECOND_PERSON_CONFIRMS: (NO, YES),
+    KEPT_RUNS: (str(DEFAULT_KEPT_RUNS),),
+    FRAMING: FRAMINGS,
+}
 """The settings by name, with their values, the default first; how many runs are kept is any number."""
 
 
@@ -69,7 +75,8 @@ def _assignment(text: str) -> tuple[str, str]:
     if name == KEPT_RUNS and value:
         return name, _kept_runs(value)
     if value and value not in KNOWN[name]:
-        raise EditError(f"{name} cannot be {value!r}.", hint=f"Values are {' and '.join(KNOWN[name])}.")
+        *others, last = KNOWN[name]
+        raise EditError(f"{name} cannot be {value!r}.", hint=f"Values are {', '.join(others)} and {last}.")
     return name, "" if value == KNOWN[name][0] else value
 
 

@@ -37,6 +37,7 @@ from metl_gui.workbench.killed_runs import clear_killed_runs
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
 from metl_gui.workbench.profiles import find_target, shared_folder
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.workbench.project_settings import FRAMING, project_settings
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.samples import take_over
 from metl_gui.workbench.session import Workbench
@@ -148,7 +149,8 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
     document = production_document(workbench, state) if is_production else workbench.at_state(state)
     is_whole = include_unconfirmed or not is_production
     hash_ = state_hash(document)
-    plan = plans.encode(compile_plan(document, hash_, is_whole))
+    wire, framing = workbench.beside.wire_schemas(), project_settings(workbench).settings[FRAMING]
+    plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
     return Pinned(document, plan, hash_, () if is_whole else _left_out(document))
 
 

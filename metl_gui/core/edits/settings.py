@@ -9,6 +9,7 @@ from metl_gui.core.draft import Draft
 from metl_gui.core.edits.elements import block_name
 from metl_gui.core.masks import MASK, setting_with
 from metl_gui.core.nodes import Side
+from metl_gui.core.wire_schemas import FRAMINGS
 from metl_gui.errors import EditError, near_names
 
 # The values a setting may have, its default first.
@@ -17,6 +18,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "ask": ("losses", "always", "new attributes too"),
     "meanwhile": ("hold", "map what is left"),
     "policy": ("newest", "parallel"),
+    "framing": FRAMINGS,
 }
 SCHEMA_SETTINGS = ("key", "replica_identity", "version_field", "placeholder", "framing", "ask", "meanwhile", MASK)
 ENTITY_SETTINGS = ("policy", MASK)

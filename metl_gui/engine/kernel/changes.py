@@ -5,16 +5,17 @@ Source: contract.md §5, cdc-formats.md §1-§6.
 
 from __future__ import annotations
 
-import json
+import base64
+import binascii
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from msgspec import Raw
 
 from metl_gui.core import names
-from metl_gui.core.classify import ROW_KINDS, Kind, classify, is_with_schema, op_of
-from metl_gui.core.connect_schema import declare, record_name, row_of, without_added
-from metl_gui.core.declarations import fingerprint
+from metl_gui.core.classify import HEARTBEAT_TOPIC, ROW_KINDS, Kind, classify, is_with_schema, op_of
 from metl_gui.core.json_text import (
     BLANK,
     NULL,
@@ -28,32 +29,20 @@ from metl_gui.core.json_text import (
     members_unless_repeated,
     text_of,
 )
-from metl_gui.core.wrappers import Wrapped
+from metl_gui.core.wire_schemas import of_content, of_global
+from metl_gui.core.wrappers import SINGLE_OBJECT, Wrapped
+from metl_gui.engine.kernel.framings import is_framed
 from metl_gui.engine.kernel.layout import ORIGIN_NAMES
-from metl_gui.errors import RecordError, SchemaError
+from metl_gui.engine.kernel.schema_halves import SchemaHalf, schema_half
+from metl_gui.engine.kernel.wire import Wire, Written
+from metl_gui.errors import RecordError
 
-_KEPT_BYTES = 1 << 18
-"""Schema halves larger than this are read anew each time, so that a hostile stream cannot fill the memory."""
-
+_SCHEMA_ADDRESS = re.compile(r"/ids/(?:(globalids|contentids)/)?(\d{1,18})/?$", re.IGNORECASE)
+_ADDRESSED: dict[str, Callable[[str], str]] = {"globalids": of_global, "contentids": of_content}
 _KEPT_LETTERS = 4096
-"""The same for names."""
+"""Longer names are worked out anew each time, so that a hostile stream cannot fill the memory."""
 
 _PLACE = ("name", "schema", "db", "table", "collection")
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaHalf:
-    """What the Connect schema of one message says (empty: nothing).
-
-    Args:
-        record_name: its record name.
-        fingerprint: that of its row.
-        flattened_fingerprint: the same without the fields that the flattening transform adds.
-    """
-
-    record_name: str = ""
-    fingerprint: str = ""
-    flattened_fingerprint: str = ""
 
 
 @dataclass(slots=True)
@@ -66,6 +55,8 @@ class Change:
         row: the row after the change, before it for a delete; ``None`` when there is none.
         before: the row before an update, where it is given.
         key_text: the message key as it came.
+        written: the value as its registry's schema decoded it, ``None`` where it came as text.
+        unframe: decodes a key that is in the framing of a registry.
         ts_ms: as JSON.
         origin: members of the source block that say where in the log it stands, ``total_order`` among them.
         fingerprint: of the row schema in the message, empty when there is none.
@@ -78,6 +69,8 @@ class Change:
     row: Members | None = None
     before: Members | None = None
     key_text: bytes | None = None
+    written: Written | None = None
+    unframe: Callable[[bytes], bytes | None] | None = None
     ts_ms: bytes = NULL
     origin: dict[str, bytes] = field(default_factory=dict)
     fingerprint: str = ""
@@ -88,80 +81,110 @@ class Change:
         """Read the message key; ``None`` when there is none that names columns.
 
         Raises:
-            RecordError: ``malformed``.
+            RecordError: ``malformed`` or ``undecodable``.
         """
+        if self.unframe is not None and self.key_text is not None:
+            return _key(self.unframe(self.key_text))
         return _key(self.key_text)
 
 
-def read_wrapped(wrapped: Wrapped, known: frozenset[str]) -> Change | Kind:
+def read_wrapped(wrapped: Wrapped, known: frozenset[str], wire: Wire | None = None) -> Change | Kind:
     """Read one record that was taken apart.
 
     Args:
         wrapped: the record.
         known: names and aliases of the schemas of the plan.
+        wire: decodes what is in the framing of a registry.
 
     Returns:
         The change, or the kind of a record that is skipped.
 
     Raises:
-        RecordError: ``malformed`` or ``undecodable``.
+        RecordError: ``malformed``, ``undecodable``, ``unknown_version`` or ``too_large``.
     """
     if wrapped.is_key:
         return Kind.KEY
     if wrapped.value is None:
         return Kind.TOMBSTONE
+    if wire is not None and is_framed(wrapped.value, wrapped.headers):
+        if wrapped.topic.startswith(HEARTBEAT_TOPIC):
+            return Kind.HEARTBEAT
+        written = wire.written(wrapped.value, wrapped.topic, wrapped.headers)
+        if written is not None:
+            return _read_text(written.text, wrapped, known, wire, written)
     if not wrapped.is_checked:
-        if wrapped.value[:1] == b"\0":
-            raise RecordError("undecodable", "the value is in the framing of a registry, which is not read yet")
+        if wrapped.value[:1] in (b"\0", b"\xc3"):
+            _refuse_framed(wrapped.value)
         check(wrapped.value)
-        if wrapped.value.strip(BLANK) == NULL:
-            return Kind.TOMBSTONE
-    found = members(wrapped.value)
-    half = SchemaHalf()
-    if is_with_schema(found):
+    return _read_text(wrapped.value, wrapped, known, wire, None)
+
+
+def _refuse_framed(value: bytes) -> None:
+    """Say of bytes that begin as those of a registry do that nothing reads them.
+
+    Raises:
+        RecordError: ``undecodable``.
+    """
+    if value[:1] == b"\0" or value.startswith(SINGLE_OBJECT):
+        raise RecordError("undecodable", "the value begins as in a registry's framing, but is too short or set to none")
+
+
+def _read_text(
+    text: bytes, wrapped: Wrapped, known: frozenset[str], wire: Wire | None, written: Written | None
+) -> Change | Kind:
+    """Read the text of a value, as it came or as it was decoded."""
+    if text.strip(BLANK) == NULL:
+        return Kind.TOMBSTONE
+    found = members(text)
+    half = SchemaHalf() if written is None else written.half
+    if (written is None or not written.is_plain) and is_with_schema(found):
         if is_null(found["payload"]):
             return Kind.TOMBSTONE
         half = schema_half(bytes(found["schema"]))
         found = members(found["payload"])
     is_known = wrapped.topic in known or names.of_record(half.record_name) in known
     kind = classify(found, wrapped.topic, half.record_name, is_known=is_known)
-    return _change(kind, found, wrapped, half) if kind in ROW_KINDS else kind
+    if kind not in ROW_KINDS:
+        return kind
+    change = _change(kind, found, wrapped, half, wire)
+    if isinstance(change, Change):
+        _note_writer(change, wrapped, wire, written)
+    return change
 
 
-def _change(kind: Kind, found: Members, wrapped: Wrapped, half: SchemaHalf) -> Change | Kind:
+def _note_writer(change: Change, wrapped: Wrapped, wire: Wire | None, written: Written | None) -> None:
+    """Note what decoded a value, and what decodes its key when somebody asks for that."""
+    change.written = change.written or written
+    if change.written is not None:
+        change.names = tuple(dict.fromkeys((*change.names, *change.written.names)))
+    if wire is not None and wrapped.key is not None and is_framed(wrapped.key, wrapped.headers):
+        change.unframe = partial(_unframed, wire, wrapped.topic, wrapped.headers)
+
+
+def _unframed(wire: Wire, topic: str, headers: bytes, key: bytes) -> bytes | None:
+    """Decode a key; one whose schema nobody knows says nothing, as the row may say the same."""
+    try:
+        written = wire.written(key, topic, headers, "key")
+    except RecordError as error:
+        if error.reason != "unknown_version":
+            raise
+        return None
+    return key if written is None else written.text
+
+
+def _change(kind: Kind, found: Members, wrapped: Wrapped, half: SchemaHalf, wire: Wire | None) -> Change | Kind:
     if kind is Kind.CHANGE:
         change: Change | Kind = _of_envelope(found, wrapped.topic, half)
     elif kind is Kind.FLATTENED:
         change = _of_flattened(found, wrapped.topic, half)
     else:
-        change = _of_cloud_event(found, wrapped.topic)
+        change = _of_cloud_event(found, wrapped.topic, half, wire)
     if isinstance(change, Change):
         change.key_text = wrapped.key
         change.position = wrapped.position
         if change.ts_ms == NULL and wrapped.timestamp:
             change.ts_ms = _milliseconds(wrapped.timestamp)
     return change
-
-
-def schema_half(raw: bytes) -> SchemaHalf:
-    """Read the schema half of a message; what is no schema of a row says nothing."""
-    return _kept_half(raw) if len(raw) <= _KEPT_BYTES else _read_half(raw)
-
-
-@lru_cache(maxsize=1024)
-def _kept_half(raw: bytes) -> SchemaHalf:
-    return _read_half(raw)
-
-
-def _read_half(raw: bytes) -> SchemaHalf:
-    try:
-        schema = json.loads(raw)
-        if not isinstance(schema, dict) or "type" not in schema:
-            return SchemaHalf()
-        attributes = declare(row_of(schema))
-        return SchemaHalf(record_name(schema), fingerprint(attributes), fingerprint(without_added(attributes)))
-    except (SchemaError, ValueError, RecursionError):
-        return SchemaHalf()
 
 
 def _of_envelope(found: Members, topic: str, half: SchemaHalf) -> Change:
@@ -217,20 +240,14 @@ def _metadata(found: Members, name: str, *prefixes: str) -> bytes | None:
     return next((bytes(found[prefix + name]) for prefix in prefixes if prefix + name in found), None)
 
 
-def _of_cloud_event(found: Members, topic: str) -> Change | Kind:
+def _of_cloud_event(found: Members, topic: str, half: SchemaHalf, wire: Wire | None) -> Change | Kind:
     op = op_of(text_of(found.get("iodebeziumop")))
     if op == "m":
         return Kind.MESSAGE
     if op not in ("c", "r", "u", "d", "t"):
         return Kind.OTHER
-    data = found.get("data", found.get("data_base64"))
-    if data is not None and is_text(data):
-        raise RecordError("undecodable", "the data of the CloudEvent is not JSON")
-    rows: Members = {} if is_null(data) or data is None else members(data)
-    half = SchemaHalf()
-    if is_with_schema(rows):
-        half = schema_half(bytes(rows["schema"]))
-        rows = members(rows["payload"]) if is_object(rows["payload"]) else {}
+    rows, inner, written = _event_data(found, topic, wire)
+    half = half if inner is None else inner
     source = {
         part: found[f"iodebezium{part}"] for part in ("name", "schema", "db", "table") if f"iodebezium{part}" in found
     }
@@ -248,7 +265,45 @@ def _of_cloud_event(found: Members, topic: str) -> Change | Kind:
         ts_ms=_milliseconds(found.get("iodebeziumtsms")),
         origin={name: bytes(found[spelling]) for name, spelling in spelled.items() if spelling in found},
         fingerprint=half.fingerprint,
+        written=written,
     )
+
+
+def _event_data(found: Members, topic: str, wire: Wire | None) -> tuple[Members, SchemaHalf | None, Written | None]:
+    """Return the rows in the data of a CloudEvent, and what their own schema says of them where they have one."""
+    data = found.get("data", found.get("data_base64"))
+    if is_null(data) or data is None:
+        return {}, None, None
+    if is_text(data):
+        written = _decoded_data(text_of(data) or "", text_of(found.get("dataschema")) or "", topic, wire)
+        return members(written.text), written.half, written
+    rows = members(data)
+    if not is_with_schema(rows):
+        return rows, None, None
+    payload = rows["payload"]
+    return members(payload) if is_object(payload) else {}, schema_half(bytes(rows["schema"])), None
+
+
+def _decoded_data(text: str, schema: str, topic: str, wire: Wire | None) -> Written:
+    """Decode the data of a CloudEvent that is base64: by the frame it is in, or by the id that the event names.
+
+    Raises:
+        RecordError: ``undecodable`` or ``unknown_version``.
+    """
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise RecordError("undecodable", "the data of the CloudEvent is text and neither JSON nor base64") from None
+    named = _SCHEMA_ADDRESS.search(schema)
+    kind, number = (named[1] or "", named[2]) if named else ("", "")
+    id_ = _ADDRESSED.get(kind.lower(), str)(number) if number else ""
+    found = None if wire is None else wire.written(content, topic)
+    if found is None and wire is not None and id_:
+        found = wire.by_id(id_, content, topic) or wire.by_id(number, content, topic)
+    if found is None:
+        detail = f"its schema {schema} is not known" if schema else "nothing names its schema"
+        raise RecordError("undecodable", f"the data of the CloudEvent is binary, and {detail}")
+    return found
 
 
 def _object(found: Members, name: str) -> Members:

@@ -62,6 +62,7 @@ class SchemaPlan(msgspec.Struct, frozen=True):
         has_full_images: deletes carry the whole old row (``replica_identity`` is ``full``).
         version_field: dotted path of the member that names the version, empty for none.
         placeholder: the text that stands for an unavailable value.
+        framing: how its values name their schemas (``core.wire_schemas.FRAMINGS``), empty for as the plan says.
     """
 
     name: str
@@ -70,6 +71,25 @@ class SchemaPlan(msgspec.Struct, frozen=True):
     has_full_images: bool = False
     version_field: str = ""
     placeholder: str = DEFAULT_PLACEHOLDER
+    framing: str = ""
+
+
+class WireSchema(msgspec.Struct, frozen=True):
+    """One writer schema, by which values are decoded.
+
+    Args:
+        id: what messages call it (``core.wire_schemas.WireSchema``).
+        kind: ``avro``, or ``json`` where the value is text behind its frame.
+        text: the schema, empty for ``json``.
+        schema: name of the schema whose rows, keys or events it writes.
+        version: label of the version that it is attached to, empty for none.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str = ""
+    version: str = ""
 
 
 class ColumnPlan(msgspec.Struct, frozen=True):
@@ -128,12 +148,16 @@ class Plan(msgspec.Struct, frozen=True):
         hash: content hash of the state.
         schemas: every schema, mapped or not.
         entities: every entity version that something is mapped to.
+        wire: the writer schemas that messages may name; of one id several where many schemas share it.
+        framing: how values name their schemas where their schema says nothing else.
     """
 
     state: int
     hash: str
     schemas: tuple[SchemaPlan, ...]
     entities: tuple[EntityPlan, ...] = ()
+    wire: tuple[WireSchema, ...] = ()
+    framing: str = "auto"
 
     def by_name(self) -> dict[str, SchemaPlan]:
         """Schemas by name and alias; a name wins over an alias, an earlier schema over a later one."""

@@ -18,6 +18,7 @@ from metl_gui.engine.kernel.outcomes import error_row
 from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
+from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
 
 Mode: TypeAlias = Literal["test", "production"]
@@ -38,6 +39,7 @@ class Reference:
         self.is_production = mode == "production"
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
+        self.wire = Wire(plan)
 
     def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
         """Map one record.
@@ -63,7 +65,7 @@ class Reference:
         found.position = wrapped.position or found.position
         if wrapped.topic in self.known:
             found.schema = self.schemas[wrapped.topic].plan.name
-        change = read_wrapped(wrapped, self.known)
+        change = read_wrapped(wrapped, self.known, self.wire)
         if isinstance(change, Change):
             self.map_change(change, found, outcome)
         else:
@@ -227,7 +229,7 @@ class _Writer:
         entity = quoted(block.entity), quoted(block.entity_version)
         content = write_nested(members), write_unchanged(unchanged)
         text = self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
-        return Sent(block, text, [path for path, value in members if value != NULL])
+        return Sent(block, text, [path for path, value in members if value != NULL], members)
 
 
 def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[Sent]:

@@ -75,8 +75,8 @@ SCHEMA_FIELDS = (
     SettingField(
         "framing",
         "Framing",
-        "How a registry's id stands before binary messages, which the bytes do not tell.",
-        example="4 or 8 bytes",
+        "How binary messages name the schema that wrote them, where trying does not tell.",
+        ("as the project says", "Confluent, 4 bytes", "Apicurio, 4 bytes", "Apicurio, 8 bytes", "none"),
     ),
 )
 """The settings of an extraction schema; masks are set on attributes."""

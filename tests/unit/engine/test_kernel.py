@@ -147,4 +147,6 @@ def test_every_sample_of_the_engine_ends_in_one_fate_without_a_crash(name: str) 
     outcome = map_all(Kernel(ONE), raws)
     counts = outcome.counts()
     assert counts["read"] == len(raws) == len(outcome.fates)
-    assert {aside.reason for aside in outcome.set_aside} == {"undecodable" if name == "avro-wire" else "unknown_schema"}
+    assert {aside.reason for aside in outcome.set_aside} == {
+        "unknown_version" if name == "avro-wire" else "unknown_schema"
+    }

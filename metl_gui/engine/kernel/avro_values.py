@@ -1,0 +1,448 @@
+"""Avro bytes to JSON text, as Debezium's JSON converter writes the same value.
+
+A writer schema is compiled once to functions that read one value and write its text. Nothing between: no objects, one
+pass, so memory and time follow the bytes. What the bytes claim is believed only as far as they can keep it: lengths and
+block counts against what is left, items without bytes up to a number, recursion to the depth that records may have,
+alternatives and symbols against the schema, and the record must end where the bytes do. (fastavro was looked at first:
+it takes negative symbols and overlong numbers for good, has no bound for items without bytes or for recursion, and
+leaves the text to be written from objects. The tests hold both to the same values.)
+
+How values are written: bytes and fixed as base64, decimals as base64 of the shortest two's complement, dates and
+times as their numbers, floats as Java prints them with ``"NaN"`` and ``"Infinity"`` as strings, enums as their symbol,
+maps as objects (as lists of pairs where their keys are no strings), one of several alternatives as an object with a
+member for each of them. Null stays null, also where the schema has a default.
+
+Source: contract.md §5 (outgoing message), cdc-formats.md §5 and §7.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import sys
+from base64 import b64encode
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NoReturn, TypeAlias
+
+import numpy as np
+
+from metl_gui.core.avro_container import read_long
+from metl_gui.core.avro_schema import is_decimal, is_map_entry
+from metl_gui.core.avro_types import AvroType
+from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.core.json_text import DEPTH_LIMIT, quoted
+from metl_gui.errors import RecordError
+
+Write: TypeAlias = Callable[[bytes, int, bytearray], int]
+"""Reads the value that begins at a place, appends its text, and returns where the next value begins."""
+
+MAX_EMPTY_ITEMS = 65_536
+"""Items that take no bytes (nulls, records of nulls) that one block may claim."""
+
+_SPECIAL = re.compile(rb'[\x00-\x1f"\\]')
+_SHORT = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r", 0x22: b'\\"', 0x5C: b"\\\\"}
+_FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
+_LARGE, _SMALL = 1e7, 1e-3
+_LARGEST = sys.float_info.max
+_INT_LIMIT = 1 << 31
+_SMALL_NUMBERS = tuple(b"%d" % ((byte >> 1) ^ -(byte & 1)) for byte in range(0x80))
+
+
+def undecodable(detail: str) -> RecordError:
+    """Make the error for bytes that their schema did not write."""
+    return RecordError("undecodable", detail)
+
+
+class AvroReader:
+    """Reads values that one schema wrote.
+
+    Args:
+        schema: the writer schema.
+    """
+
+    def __init__(self, schema: AvroType) -> None:
+        self._write = _Compiler().compile(schema)
+
+    def read(self, body: bytes) -> bytes:
+        """Write one whole value as JSON text.
+
+        Raises:
+            RecordError: ``undecodable``, or ``too_large`` where the text would be larger than a record may be.
+        """
+        out = bytearray()
+        at = self.read_at(body, 0, out)
+        if at != len(body):
+            raise undecodable(f"the schema reads {at} of {len(body)} bytes")
+        return bytes(out)
+
+    def read_at(self, body: bytes, at: int, out: bytearray) -> int:
+        """Write the value that begins at a place; return where it ends.
+
+        Raises:
+            RecordError: as ``read``.
+        """
+        try:
+            return self._write(body, at, out)
+        except (IndexError, struct.error):
+            raise undecodable("the bytes end within a value") from None
+        except RecursionError:
+            raise undecodable(f"values are nested deeper than {DEPTH_LIMIT}") from None
+        except ValueError as error:
+            raise undecodable(str(error)) from None
+
+
+class _Compiler:
+    """Compiles one schema; each named type once, so that a recursive one leads back to itself."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, Write] = {}
+        self._open: set[int] = set()
+        self._sizes: dict[int, int] = {}
+
+    def compile(self, avro: AvroType) -> Write:
+        known = self._done.get(id(avro))
+        if known is not None:
+            return known
+        if id(avro) in self._open:
+            return _recursive(self._done, id(avro))
+        self._open.add(id(avro))
+        made = self._done[id(avro)] = self._made(avro)
+        return made
+
+    def _made(self, avro: AvroType) -> Write:
+        match avro.kind:
+            case "record":
+                return _record([(one.name, self.compile(one.type)) for one in avro.fields])
+            case "union":
+                return self._union(avro)
+            case "array":
+                return self._array(avro.branches[0])
+            case "map":
+                return _items(_member(self.compile(avro.branches[0])), 1, b"{", b"}")
+            case "enum":
+                return _enum(avro.symbols)
+            case "fixed":
+                return _fixed(avro.size_bytes, is_decimal(avro))
+            case "bytes":
+                return _decimal if is_decimal(avro) else _bytes
+            case kind:
+                return _PRIMITIVES[kind]
+
+    def _union(self, avro: AvroType) -> Write:
+        writers = [self.compile(branch) for branch in avro.branches]
+        nulls = [branch.kind == "null" for branch in avro.branches]
+        if len(avro.alternatives) > 1:
+            names = [branch.simple_name or branch.kind for branch in avro.branches if branch.kind != "null"]
+            return _alternatives(writers, nulls, names)
+        if len(writers) == 2:
+            return _optional(writers[nulls.index(False)], nulls.index(True))
+        return _choice(writers)
+
+    def _array(self, item: AvroType) -> Write:
+        least = self._least_bytes(item, frozenset())
+        if not is_map_entry(item):
+            return _items(self.compile(item), least, b"[", b"]")
+        key, value = (one.type for one in item.fields)
+        has_text_keys = all(one.kind in ("string", "enum") for one in key.alternatives) and not is_decimal(key)
+        if has_text_keys:
+            return _items(_pair(self.compile(key), self.compile(value), b"", b":", b""), least, b"{", b"}")
+        return _items(_pair(self.compile(key), self.compile(value), b"[", b",", b"]"), least, b"[", b"]")
+
+    def _least_bytes(self, avro: AvroType, above: frozenset[int]) -> int:
+        """Return how many bytes a value takes at least; a recursive one needs bytes to come to an end."""
+        if id(avro) in above:
+            return 1
+        if id(avro) not in self._sizes:
+            match avro.kind:
+                case "null":
+                    least = 0
+                case "record":
+                    inside = above | {id(avro)}
+                    least = sum(self._least_bytes(one.type, inside) for one in avro.fields)
+                case "fixed":
+                    least = avro.size_bytes
+                case "float":
+                    least = _FLOAT.size
+                case "double":
+                    least = _DOUBLE.size
+                case _:
+                    least = 1
+            self._sizes[id(avro)] = least
+        return self._sizes[id(avro)]
+
+
+def _recursive(done: dict[int, Write], id_: int) -> Write:
+    """Lead back to a type that is being compiled, counting how deep the values go."""
+    depth = 0
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        nonlocal depth
+        if depth >= DEPTH_LIMIT:
+            raise undecodable(f"values are nested deeper than {DEPTH_LIMIT}")
+        depth += 1
+        try:
+            return done[id_](body, at, out)
+        finally:
+            depth -= 1
+
+    return write
+
+
+def _record(fields: list[tuple[str, Write]]) -> Write:
+    heads = [(b"," if number else b"{") + quoted(name) + b":" for number, (name, _) in enumerate(fields)]
+    parts = [(head, write) for head, (_, write) in zip(heads, fields, strict=True)]
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        for head, one in parts:
+            out += head
+            at = one(body, at, out)
+        out += b"}" if parts else b"{}"
+        return at
+
+    return write
+
+
+def _optional(one: Write, null: int) -> Write:
+    """Write null or a value; ``null`` is the place of null among the two alternatives."""
+    nothing, something = 2 * null, 2 * (1 - null)
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        branch = body[at]
+        if branch == nothing:
+            out += b"null"
+            return at + 1
+        if branch == something:
+            return one(body, at + 1, out)
+        return _wrong_branch()
+
+    return write
+
+
+def _choice(writers: list[Write]) -> Write:
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        branch, at = read_long(body, at)
+        if not 0 <= branch < len(writers):
+            _wrong_branch()
+        return writers[branch](body, at, out)
+
+    return write
+
+
+def _alternatives(writers: list[Write], nulls: list[bool], names: list[str]) -> Write:
+    """Write one of several alternatives as the converter does: a member for each of them, null but for the one."""
+    members = [quoted(name) + b":" for name in names]
+    places = [index - sum(nulls[:index]) for index in range(len(nulls))]
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        branch, at = read_long(body, at)
+        if not 0 <= branch < len(writers):
+            _wrong_branch()
+        if nulls[branch]:
+            out += b"null"
+            return at
+        for number, head in enumerate(members):
+            out += (b"," if number else b"{") + head
+            if number == places[branch]:
+                at = writers[branch](body, at, out)
+            else:
+                out += b"null"
+        out += b"}"
+        return at
+
+    return write
+
+
+def _items(one: Write, least: int, opening: bytes, closing: bytes) -> Write:
+    """Write the blocks of an array or map; ``least`` is how many bytes an item takes at least."""
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        mark = opening
+        while True:
+            count, at = read_long(body, at)
+            if not count:
+                break
+            if count < 0:
+                count = -count
+                _, at = read_long(body, at)
+            if count * least > len(body) - at or (not least and count > MAX_EMPTY_ITEMS):
+                raise undecodable(f"a block claims {count} items, more than its bytes can hold")
+            for _ in range(count):
+                out += mark
+                mark = b","
+                at = one(body, at, out)
+                if len(out) > LIMIT_BYTES:
+                    raise RecordError("too_large", f"its text would be larger than {LIMIT_BYTES // 2**20} MiB")
+        out += closing if mark == b"," else opening + closing
+        return at
+
+    return write
+
+
+def _member(one: Write) -> Write:
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        at = _string(body, at, out)
+        out += b":"
+        return one(body, at, out)
+
+    return write
+
+
+def _pair(key: Write, value: Write, opening: bytes, between: bytes, closing: bytes) -> Write:
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        out += opening
+        at = key(body, at, out)
+        out += between
+        at = value(body, at, out)
+        out += closing
+        return at
+
+    return write
+
+
+def _enum(symbols: tuple[str, ...]) -> Write:
+    texts = [quoted(symbol) for symbol in symbols]
+
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        symbol, at = read_long(body, at)
+        if not 0 <= symbol < len(texts):
+            raise undecodable(f"there is no symbol {symbol}")
+        out += texts[symbol]
+        return at
+
+    return write
+
+
+def _fixed(size: int, is_number: bool) -> Write:
+    def write(body: bytes, at: int, out: bytearray) -> int:
+        end = at + size
+        if end > len(body):
+            _too_short()
+        raw = body[at:end]
+        out += b'"' + b64encode(_shortest(raw) if is_number else raw) + b'"'
+        return end
+
+    return write
+
+
+def _null(_body: bytes, at: int, out: bytearray) -> int:
+    out += b"null"
+    return at
+
+
+def _boolean(body: bytes, at: int, out: bytearray) -> int:
+    byte = body[at]
+    if byte > 1:
+        raise undecodable(f"a boolean is {byte}")
+    out += b"true" if byte else b"false"
+    return at + 1
+
+
+def _int(body: bytes, at: int, out: bytearray) -> int:
+    value, at = read_long(body, at)
+    if not -_INT_LIMIT <= value < _INT_LIMIT:
+        raise undecodable(f"the number {value} has more than 32 bits")
+    out += b"%d" % value
+    return at
+
+
+def _long(body: bytes, at: int, out: bytearray) -> int:
+    byte = body[at]
+    if byte < 0x80:  # most are small, and one call less is a fifth of the time
+        out += _SMALL_NUMBERS[byte]
+        return at + 1
+    value, at = read_long(body, at)
+    out += b"%d" % value
+    return at
+
+
+def _float(body: bytes, at: int, out: bytearray) -> int:
+    (value,) = _FLOAT.unpack_from(body, at)
+    # The shortest digits that a float of 32 bits needs are fewer than those of the same number in 64 bits.
+    out += java_text(value if value.is_integer() and abs(value) < _LARGE else float(str(np.float32(value))))
+    return at + 4
+
+
+def _double(body: bytes, at: int, out: bytearray) -> int:
+    (value,) = _DOUBLE.unpack_from(body, at)
+    out += java_text(value)
+    return at + 8
+
+
+def _content(body: bytes, at: int) -> tuple[bytes, int]:
+    byte = body[at]
+    if byte < 0x80 and not byte & 1:
+        size, at = byte >> 1, at + 1
+    else:
+        size, at = read_long(body, at)
+    end = at + size
+    if not 0 <= size <= len(body) - at:
+        raise undecodable(f"a value claims {size} bytes, and {len(body) - at} are left")
+    return body[at:end], end
+
+
+def _bytes(body: bytes, at: int, out: bytearray) -> int:
+    raw, at = _content(body, at)
+    out += b'"' + b64encode(raw) + b'"'
+    return at
+
+
+def _decimal(body: bytes, at: int, out: bytearray) -> int:
+    raw, at = _content(body, at)
+    out += b'"' + b64encode(_shortest(raw)) + b'"'
+    return at
+
+
+def _string(body: bytes, at: int, out: bytearray) -> int:
+    raw, at = _content(body, at)
+    if not raw.isascii():
+        raw.decode()  # refuses what is not strict UTF-8
+    out += b'"' + (_SPECIAL.sub(_escaped, raw) if _SPECIAL.search(raw) else raw) + b'"'
+    return at
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    (byte,) = found[0]
+    return _SHORT.get(byte) or b"\\u%04X" % byte
+
+
+def _shortest(raw: bytes) -> bytes:
+    """Return the same number in two's complement with as few bytes as it takes."""
+    at = 0
+    while at + 1 < len(raw) and ((raw[at] == 0 and raw[at + 1] < 0x80) or (raw[at] == 0xFF and raw[at + 1] >= 0x80)):
+        at += 1
+    return raw[at:]
+
+
+def java_text(value: float) -> bytes:
+    """Write a number as Java does, plain from 0.001 up to ten millions, else with an exponent; what is none as text."""
+    size = abs(value)
+    if not size <= _LARGEST:
+        return b'"NaN"' if math.isnan(value) else b'"Infinity"' if value > 0 else b'"-Infinity"'
+    if size == 0 or _SMALL <= size < _LARGE:
+        return repr(value).encode()
+    sign, digits, power = Decimal(repr(value)).normalize().as_tuple()
+    whole, *fraction = digits
+    exponent = int(power) + len(fraction)
+    text = "".join(map(str, fraction)) or "0"
+    return f"{'-' if sign else ''}{whole}.{text}E{exponent}".encode()
+
+
+def _wrong_branch() -> NoReturn:
+    raise undecodable("a value names an alternative that its schema does not have")
+
+
+def _too_short() -> NoReturn:
+    raise undecodable("the bytes end within a value")
+
+
+_PRIMITIVES: dict[str, Write] = {
+    "null": _null,
+    "boolean": _boolean,
+    "int": _int,
+    "long": _long,
+    "float": _float,
+    "double": _double,
+    "string": _string,
+}

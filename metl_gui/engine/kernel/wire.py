@@ -1,0 +1,186 @@
+"""Bytes of a registry's framing to JSON text and the schema that wrote them.
+
+Source: contract.md §5 (the registry id decides first), cdc-formats.md §7.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from metl_gui.core.avro_types import rabin_fingerprint, read_avro
+from metl_gui.core.json_text import check
+from metl_gui.core.wire_schemas import AVRO, of_rabin
+from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.engine.kernel.avro_values import AvroReader
+from metl_gui.engine.kernel.framings import Framed, is_framed, readings
+from metl_gui.engine.kernel.plan import Plan, WireSchema
+from metl_gui.engine.kernel.schema_halves import SchemaHalf, half_of_avro
+from metl_gui.errors import RecordError, SchemaError
+
+_MOST_LEARNED = 1_000
+_learned: dict[str, str] = {}
+"""Schemas of the data files that this process reads, by what single-object encoding calls them: the name is made of the
+schema, so it can mean no other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A value that was decoded.
+
+    Args:
+        text: its JSON text.
+        half: what its schema says of rows.
+        id: what the bytes call the schema.
+        names: the schemas of the plan that it may write for.
+        labels: by schema, the label of the version that the id is attached to.
+        is_plain: a member ``payload`` beside ``schema`` is a column, not the payload of a message with its schema.
+    """
+
+    text: bytes
+    half: SchemaHalf
+    id: str
+    names: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+    is_plain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """A schema that is ready to read; without a reader its values are JSON text."""
+
+    reader: AvroReader | None
+    half: SchemaHalf
+
+
+class Wire:
+    """Decodes the values and keys of records by the writer schemas of a plan.
+
+    Args:
+        plan: names the writer schemas and how topics frame their values.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._schemas: dict[str, list[WireSchema]] = {}
+        for one in plan.wire:
+            self._schemas.setdefault(one.id, []).append(one)
+        self._framing = plan.framing
+        self._framings = {name: schema.framing for name, schema in plan.by_name().items() if schema.framing}
+        self._writers: dict[tuple[str, str], _Writer] = {}
+        self._is_indexed = False
+
+    def written(self, content: bytes, topic: str, headers: bytes = b"", part: str = "value") -> Written | None:
+        """Decode a value or key; ``None`` where it is text already.
+
+        Raises:
+            RecordError: ``unknown_version`` for an id that nothing resolves, ``undecodable`` or ``too_large``.
+        """
+        if not is_framed(content, headers):
+            return None
+        framing = self._framings.get(topic, self._framing)
+        return self._first(list(readings(content, headers, part, framing)), topic)
+
+    def by_id(self, id_: str, content: bytes, topic: str) -> Written | None:
+        """Decode bytes whose schema is named elsewhere, as the data of a CloudEvent; ``None`` for an unknown id."""
+        return self._read(id_, content, topic) if self._known(id_) else None
+
+    def _first(self, found: Sequence[Framed], topic: str) -> Written | None:
+        """Take the first reading whose id resolves and whose schema reads all bytes."""
+        failed: RecordError | None = None
+        for framed in found:
+            id_ = next((one for one in framed.ids if self._known(one)), None)
+            if id_ is None:
+                continue
+            try:
+                return self._read(id_, framed.body, topic)
+            except RecordError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        if found:
+            raise _unknown([framed.ids[0] for framed in found])
+        return None
+
+    def _known(self, id_: str) -> list[WireSchema]:
+        if id_.startswith("rabin:") and id_ not in self._schemas:
+            self._index()
+            if id_ not in self._schemas and id_ in _learned:
+                self._schemas[id_] = [WireSchema(id_, AVRO, _learned[id_])]
+        return self._schemas.get(id_, [])
+
+    def _read(self, id_: str, body: bytes, topic: str) -> Written:
+        known = self._known(id_)
+        chosen = next((one for one in known if one.schema == topic), known[0])
+        same = [one for one in known if one.text == chosen.text]
+        writer = self._writer(chosen)
+        text = body if writer.reader is None else writer.reader.read(body)
+        _check(text, id_)
+        return Written(
+            text=text,
+            half=writer.half,
+            id=id_,
+            names=tuple(dict.fromkeys(one.schema for one in (chosen, *same) if one.schema)),
+            labels={one.schema: one.version for one in same if one.version},
+            is_plain=writer.reader is not None,
+        )
+
+    def _writer(self, schema: WireSchema) -> _Writer:
+        key = schema.kind, schema.text
+        if key not in self._writers:
+            self._writers[key] = _made(schema)
+        return self._writers[key]
+
+    def _index(self) -> None:
+        """Let every Avro schema be found by its fingerprint too; done when the first value asks for it."""
+        if self._is_indexed:
+            return
+        self._is_indexed = True
+        for one in [one for schemas in self._schemas.values() for one in schemas if one.kind == AVRO]:
+            try:
+                id_ = of_rabin(rabin_fingerprint(read_avro(json.loads(one.text))))
+            except (SchemaError, ValueError):
+                continue
+            if one.id != id_:
+                self._schemas.setdefault(id_, []).append(one)
+
+
+def learn(schema: str) -> bytes:
+    """Remember the schema of a data file; return what its values begin with in single-object encoding.
+
+    Raises:
+        SchemaError: it is no Avro schema.
+    """
+    try:
+        print_ = rabin_fingerprint(read_avro(json.loads(schema)))
+    except (ValueError, RecursionError) as error:
+        raise SchemaError("The schema of this Avro file is damaged.", f"{error}.", "Copy the file again.") from error
+    if len(_learned) >= _MOST_LEARNED:
+        _learned.clear()
+    _learned[of_rabin(print_)] = schema
+    return SINGLE_OBJECT + print_.to_bytes(8, "little")
+
+
+def _made(schema: WireSchema) -> _Writer:
+    if schema.kind != AVRO:
+        return _Writer(None, SchemaHalf())
+    try:
+        avro = read_avro(json.loads(schema.text))
+    except (SchemaError, ValueError, RecursionError) as error:
+        raise RecordError("undecodable", f"the schema {schema.id} cannot be used: {error}") from None
+    return _Writer(AvroReader(avro), half_of_avro(avro))
+
+
+def _check(text: bytes, id_: str) -> None:
+    """Hold decoded text to what text must be, too; what is deeper than a record may be was not meant for one."""
+    try:
+        check(text)
+    except RecordError as error:
+        raise RecordError("undecodable", f"what the schema {id_} reads is not accepted: {error.detail}") from None
+
+
+def _unknown(ids: Iterable[str]) -> RecordError:
+    named = " or ".join(dict.fromkeys(ids))
+    return RecordError(
+        "unknown_version", f"no schema is known by the registry id {named}; import what the registry holds"
+    )

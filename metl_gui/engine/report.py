@@ -72,6 +72,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         states: every state that it mapped with, in the order of use, where there is more than one.
         checkpoint: the folder from which it can go on.
         is_stopped: somebody stopped it, or it died; what its batches put in place is counted.
+        failure: why it ended before its time, empty when it did not.
         format: how the messages were written there.
     """
 
@@ -106,6 +107,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     states: tuple[int, ...] = ()
     checkpoint: str = ""
     is_stopped: bool = False
+    failure: str = ""
     format: str = "jsonl"
 
     def as_json(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.engine.event_log import bounded_lines
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
 
@@ -19,6 +20,9 @@ NOOP = "noop"
 BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet"]
+
+
+_MOST_EVENT_BYTES = 16 << 20
 
 
 class ReplayOrder(msgspec.Struct, frozen=True):
@@ -128,9 +132,16 @@ class RunFolder:
             ) from error
 
     def append_event(self, line: bytes) -> None:
-        """Add one encoded event to the record of the run."""
-        with (self.path / "events.jsonl").open("ab") as events:
+        """Add one encoded event to the record of the run, which stays bounded however long it runs."""
+        path = self.path / "events.jsonl"
+        with path.open("ab") as events:
             events.write(line + b"\n")
+            size = events.tell()
+        if size > _MOST_EVENT_BYTES:
+            lines = path.read_bytes().splitlines()
+            partial = path.with_suffix(".partial")
+            partial.write_bytes(b"".join(line + b"\n" for line in bounded_lines(lines, len(lines) // 3)))
+            partial.replace(path)
 
     def write_report(self, report: RunReport) -> None:
         """Write the report, whole or not at all."""

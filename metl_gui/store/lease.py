@@ -52,9 +52,14 @@ class Holder:
         return cls(uuid.uuid4().hex, who, socket.gethostname(), _machine(), own, process_start(own), now_ms, now_ms)
 
     @property
+    def is_here(self) -> bool:
+        """Whether it is a process of this computer, so that the system can be asked about it."""
+        return (self.host, self.machine) == (socket.gethostname(), _machine())
+
+    @property
     def is_gone(self) -> bool:
         """Whether the process does not exist any more, or has been silent for too long where we cannot look."""
-        if (self.host, self.machine) == (socket.gethostname(), _machine()):
+        if self.is_here:
             return process_start(self.process_id) not in (self.process_start, HIDDEN)
         return time.time_ns() // 1_000_000 - self.heartbeat_ms > FAR_SILENCE_MS
 

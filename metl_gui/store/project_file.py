@@ -273,6 +273,7 @@ class ProjectFile:
         events: Iterable[Any] = (),
         spec: Mapping[str, Any] | None = None,
         kept: int | None = None,
+        when_ms: int | None = None,
     ) -> str:
         """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
 
@@ -280,12 +281,13 @@ class ProjectFile:
             report, events: of the run.
             spec: what was asked.
             kept: how many runs stay; all for None.
+            when_ms: when it ended, now by default.
 
         Returns:
             The run's id.
         """
         with self._appending() as connection:
-            return runs.add(connection, report, events, spec, kept)
+            return runs.add(connection, report, events, spec, kept, when_ms)
 
     def runs(self, limit: int | None = None) -> list[LoggedRun]:
         """Read the runs, newest first."""

@@ -37,6 +37,7 @@ def add(
     events: Iterable[Any],
     spec: Mapping[str, Any] | None = None,
     kept: int | None = None,
+    when_ms: int | None = None,
 ) -> str:
     """Write a run; the same run again replaces it.
 
@@ -45,6 +46,7 @@ def add(
         report, events: of the run.
         spec: what was asked.
         kept: how many runs stay, the oldest go; all for None.
+        when_ms: when it ended, now by default.
 
     Returns:
         The run's id, the report's own where it has one.
@@ -54,7 +56,7 @@ def add(
     texts = [msgspec.json.encode(each).decode() for each in (dict(report), list(events), dict(spec or {}))]
     connection.execute(
         "INSERT OR REPLACE INTO runs (id, state, when_ms, report, events, spec) VALUES (?, ?, ?, ?, ?, ?)",
-        (run_id, state if isinstance(state, int) else None, time.time_ns() // 1_000_000, *texts),
+        (run_id, state if isinstance(state, int) else None, when_ms or time.time_ns() // 1_000_000, *texts),
     )
     if kept is not None:
         connection.execute(

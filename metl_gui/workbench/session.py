@@ -319,13 +319,19 @@ class Workbench:
         """Return the comments, the oldest first."""
         return self._project.beside.comments()
 
-    def add_run(self, report: dict[str, Any], events: list[Any], spec: dict[str, Any] | None = None) -> str:
+    def add_run(
+        self,
+        report: dict[str, Any],
+        events: list[Any],
+        spec: dict[str, Any] | None = None,
+        when_ms: int | None = None,
+    ) -> str:
         """Keep the report and the events of a run, and what was asked, with the project; needs no lease.
 
         As many runs stay as the project's setting says.
         """
         kept = self._project.beside.project_settings().get(KEPT_RUNS, str(DEFAULT_KEPT_RUNS))
-        return self._project.add_run(report, events, spec, max(int(kept), 1))
+        return self._project.add_run(report, events, spec, max(int(kept), 1), when_ms)
 
     def run_events(self, run_id: str) -> list[Any]:
         """Return the events of a run in order, as plain JSON values; empty when the run is not known."""

@@ -1,0 +1,199 @@
+"""The process of one production run: ``python -m metl_gui.workbench.production_process FOLDER``.
+
+It owns its Spark, takes newly published states, hears who wants it to stop, and puts its report into the project. Who
+started it may be gone: nothing here needs them.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.streaming.checkpoint import Checkpoint
+from metl_gui.errors import MetlError, RunCancelled, RunError, UserError
+from metl_gui.store.lease import Holder
+from metl_gui.store.project_file import ProjectFile
+from metl_gui.workbench.live_process import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
+from metl_gui.workbench.production import PLAN, ProductionOrder, read_order, report_so_far
+from metl_gui.workbench.profiles import find_target
+from metl_gui.workbench.running import PRODUCTION, pin
+from metl_gui.workbench.session import Workbench, person
+
+_log = logging.getLogger(__name__)
+_LOOK_SECONDS = 0.1
+_PUBLISHED_SECONDS = 1.0
+_TRIES = 3
+"""How often Spark is started anew when it dies without a batch in place since the last time."""
+
+
+class Production:
+    """The run of this process.
+
+    Args:
+        folder: the run folder.
+        order: what was asked.
+        plan: the published state, compiled.
+    """
+
+    def __init__(self, folder: Path, order: ProductionOrder, plan: bytes) -> None:
+        self.folder = folder
+        self.order = order
+        self.plan = plan
+        self.is_stopping = threading.Event()
+        self.is_over = threading.Event()
+        self.facts = ProcessFacts(run_id=order.spec.run_id, holder=Holder.here(person()))
+        self._say = threading.Lock()
+
+    def run(self) -> None:
+        """Do everything, and leave the report."""
+        self._tell(Phase.STARTING)
+        duties = [self._beat, self._hear]
+        if self.order.follows_published:
+            duties.append(self._take_published)
+        threads = [threading.Thread(target=duty, name=duty.__name__, daemon=True) for duty in duties]
+        for thread in threads:
+            thread.start()
+        try:
+            report = self._report()
+            RunFolder(self.folder).write_report(report)
+            _into_project(self.order, report)
+        finally:
+            self.is_over.set()
+            for thread in threads:
+                thread.join()
+            self._tell(Phase.ENDED)
+
+    def stop(self, _number: int = 0, _frame: FrameType | None = None) -> None:
+        """End in order, between two batches."""
+        self.is_stopping.set()
+
+    def _report(self) -> RunReport:
+        """Run until the end, starting Spark anew where it dies, and say what became of it."""
+        try:
+            with SparkProcess(find_target(self.order.target)) as spark:
+                return self._run_on(spark)
+        except RunCancelled:
+            return msgspec.structs.replace(report_so_far(self.order), is_stopped=True)
+        except UserError as error:
+            _log.error("the run ended before its time: %s", error)
+            return msgspec.structs.replace(report_so_far(self.order), is_stopped=True, failure=str(error))
+
+    def _run_on(self, spark: SparkProcess) -> RunReport:
+        spec = msgspec.structs.replace(self.order.spec, plan=self.plan)
+        self._tell(Phase.RUNNING)
+        cancelling = threading.Thread(target=self._cancel_when_asked, args=(spark,), name="cancel", daemon=True)
+        cancelling.start()
+        failures, batches = 0, -1
+        while True:
+            try:
+                return spark.run(self._with_newest(spec))
+            except RunError:
+                done = report_so_far(self.order).batches
+                failures = failures + 1 if done == batches else 1
+                batches = done
+                if self.is_stopping.is_set() or failures > _TRIES or not _has_ended(spark):
+                    raise
+                _log.warning("Spark died; it is started anew and goes on after batch %s of the run", done)
+
+    def _with_newest(self, spec: RunSpec) -> RunSpec:
+        """Go on with the state that was taken last."""
+        checkpoint = Checkpoint(Path(spec.checkpoint))
+        use = checkpoint.plan_in_use()
+        if use is None or not self.order.follows_published or use.state == spec.state or use.state < spec.state:
+            return spec
+        plan = (checkpoint.plans / use.file).read_bytes()
+        return msgspec.structs.replace(spec, plan=plan, state=use.state, hash=use.hash)
+
+    def _cancel_when_asked(self, spark: SparkProcess) -> None:
+        while not self.is_over.is_set():
+            if self.is_stopping.wait(_LOOK_SECONDS):
+                spark.cancel()
+                self.is_over.wait(_LOOK_SECONDS)
+
+    def _beat(self) -> None:
+        while not self.is_over.wait(HEARTBEAT_SECONDS):
+            self._tell(self.facts.phase)
+
+    def _hear(self) -> None:
+        """Look whether somebody on another computer, or one who may not send signals, wants this to end."""
+        while not self.is_over.wait(_LOOK_SECONDS):
+            if (self.folder / STOP).exists():
+                self.is_stopping.set()
+
+    def _take_published(self) -> None:
+        state = self.order.spec.state
+        while not self.is_over.wait(_PUBLISHED_SECONDS):
+            try:
+                live = _live_state(Path(self.order.project))
+                if live is not None and live != state:
+                    self._use(live)
+                    state = live
+            except (MetlError, OSError) as error:  # the project may be moved, or on a disk that is away
+                _log.warning("newly published states cannot be looked for: %s", error)
+
+    def _use(self, state: int) -> None:
+        with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
+            pinned = pin(workbench, PRODUCTION, state, self.order.include_unconfirmed)
+        Checkpoint(Path(self.order.spec.checkpoint)).use_plan(pinned.plan, state, pinned.hash)
+        _log.info("state %s was published; batches that are planned from now on map with it", state)
+
+    def _tell(self, phase: Phase) -> None:
+        with self._say:
+            try:
+                self.facts = write_facts(self.folder, msgspec.structs.replace(self.facts, phase=phase))
+            except OSError as error:
+                _log.warning("the heartbeat cannot be written: %s", error)
+
+
+def _live_state(project: Path) -> int | None:
+    with ProjectFile.open(project, for_editing=False) as opened:
+        return opened.beside.live_state()
+
+
+def _has_ended(spark: SparkProcess) -> bool:
+    """Whether the process of Spark is gone, or goes in a moment."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        if not spark.is_ready:
+            return True
+        time.sleep(_LOOK_SECONDS)
+    return False
+
+
+def _into_project(order: ProductionOrder, report: RunReport) -> None:
+    """Put the report into the project; where that cannot be done now, whoever opens it next does it."""
+    from metl_gui.workbench.run_history import collect
+
+    try:
+        with Workbench.open(Path(order.project), for_editing=False) as workbench:
+            collect(workbench, order, report)
+    except (MetlError, OSError) as error:
+        _log.warning("the report of %s is not in its project yet: %s", report.run_id, error)
+
+
+def main(arguments: list[str]) -> None:
+    """Run what the order in a folder asks."""
+    folder = Path(arguments[0])
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+    order = read_order(folder)
+    if order is None:
+        raise SystemExit(f"{folder} holds no order of a production run")
+    production = Production(folder, order, (folder / PLAN).read_bytes())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, production.stop)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal of whoever started this is nothing to it
+    production.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,147 @@
+"""The runs of a project: those it keeps, those that are going on, and those whose process died; and two compared.
+
+Source: ux.md §5 (two runs can be compared) and §7 (reports of production runs).
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.engine.event_log import bounded
+from metl_gui.engine.event_tail import EventTail
+from metl_gui.engine.events import EngineEvent
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import RunFolder
+from metl_gui.errors import ProjectError, near_names
+from metl_gui.store.runs import LoggedRun
+from metl_gui.workbench.past_run import PastRun, RunStatus
+from metl_gui.workbench.places import run_folder
+from metl_gui.workbench.production import (
+    LiveRun,
+    ProductionOrder,
+    died_runs,
+    ended_runs,
+    live_runs,
+    report_so_far,
+)
+from metl_gui.workbench.progress import UNWATCHED, do_here
+from metl_gui.workbench.run_comparison import RunComparison, compare_runs
+from metl_gui.workbench.running import asked, looked_into
+from metl_gui.workbench.session import Workbench
+
+__all__ = ["PastRun", "RunComparison", "RunStatus", "collect_ended", "compare_runs", "events_of", "find_past", "runs"]
+
+_log = logging.getLogger(__name__)
+_COLLECTED = "collected"
+
+
+def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
+    """Return the runs of a project, newest first; reports of production runs that have ended are put into it first.
+
+    Args:
+        workbench: the project; read only is enough.
+        limit: how many at most.
+    """
+    collect_ended(workbench)
+    live = [_of_process(run, RunStatus.RUNNING) for run in live_runs(workbench.project_id)]
+    died = [_of_process(run, RunStatus.DIED) for run in died_runs(workbench.project_id)]
+    above = {run.run_id for run in (*live, *died)}
+    logged = [_of_logged(workbench, run) for run in workbench.runs(limit) if run.run_id not in above]
+    found = sorted((*live, *died, *logged), key=lambda run: (run.when_ms, run.run_id), reverse=True)
+    return tuple(found[:limit])
+
+
+def find_past(workbench: Workbench, run_id: str) -> PastRun:
+    """Return one run by its id, or by the beginning of it where that is enough.
+
+    Raises:
+        ProjectError: there is none, or there are more.
+    """
+    known = runs(workbench)
+    found = [run for run in known if run.run_id == run_id] or [run for run in known if run.run_id.startswith(run_id)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ProjectError(
+            f"{len(found)} runs begin with {run_id}.", ", ".join(run.run_id for run in found[:5]), "Write more of it."
+        )
+    raise ProjectError(
+        f"{workbench.path.name} has no run {run_id}.",
+        near_names(run_id, [run.run_id for run in known]),
+        "See metl runs PROJECT for what there is.",
+    )
+
+
+def events_of(workbench: Workbench, run_id: str) -> tuple[EngineEvent, ...]:
+    """Return the events of a run, for its charts: from the project, else from its run folder; empty when none are."""
+    known = workbench.run_events(run_id)
+    if known:
+        return tuple(msgspec.convert(event, EngineEvent) for event in known)
+    return tuple(EventTail(run_folder(workbench.project_id, run_id) / "events.jsonl").read())
+
+
+def collect_ended(workbench: Workbench) -> tuple[str, ...]:
+    """Put the reports of production runs that have ended into the project, each once.
+
+    Returns:
+        The ids of those that were new to it.
+    """
+    new: list[str] = []
+    for run in ended_runs(workbench.project_id):
+        report = RunFolder(run.folder).report()
+        if report is None or _mark(workbench, report) in _marks(run.folder):
+            continue
+        try:
+            collect(workbench, run.order, report)
+        except ProjectError as error:
+            _log.info("run %s is not in the project yet: %s", run.run_id, error)
+            continue
+        new.append(run.run_id)
+    return tuple(new)
+
+
+def collect(workbench: Workbench, order: ProductionOrder, report: RunReport) -> None:
+    """Put one report into the project, and find the versions that the run did not know.
+
+    Raises:
+        ProjectError: the project cannot be written.
+    """
+    folder = Path(order.spec.folder)
+    report, _ = looked_into(workbench, report, UNWATCHED, do_here)
+    events = bounded(list(EventTail(folder / "events.jsonl").read()))
+    ended_ms = (folder / "report.json").stat().st_mtime_ns // 1_000_000
+    workbench.add_run(report.as_json(), list(events), asked(order.spec), ended_ms)
+    with (folder / _COLLECTED).open("a") as marks:
+        marks.write(f"{_mark(workbench, report)}\n")
+
+
+def _mark(workbench: Workbench, report: RunReport) -> str:
+    """Name what is in a project: a run that was gone on with has another report than before."""
+    return f"{report.seconds} {workbench.path.absolute()}"
+
+
+def _marks(folder: Path) -> list[str]:
+    try:
+        return (folder / _COLLECTED).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _of_process(run: LiveRun, status: RunStatus) -> PastRun:
+    report = report_so_far(run.order, has_died=status is RunStatus.DIED)
+    return PastRun(run.run_id, status, run.process.holder.since_ms, report, asked(run.order.spec), run.folder)
+
+
+def _of_logged(workbench: Workbench, run: LoggedRun) -> PastRun:
+    report = msgspec.convert(run.report, RunReport)
+    folder = run_folder(workbench.project_id, run.run_id)
+    return PastRun(run.run_id, _status_of(report), run.when_ms, report, run.spec, folder)
+
+
+def _status_of(report: RunReport) -> RunStatus:
+    if report.failure:
+        return RunStatus.FAILED
+    return RunStatus.STOPPED if report.is_stopped else RunStatus.FINISHED

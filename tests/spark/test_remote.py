@@ -1,0 +1,199 @@
+"""Runs on a real Connect server and on a real standalone cluster, whose Pythons lack our package."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.targets import Target, parse_target
+from metl_gui.errors import RunCancelled, RunError
+from tests.helpers.spark_servers import SparkServers, bare_python, spark_servers
+from tests.spark.conftest import SpecOf, order_record
+
+_RECORDS = 24_000
+_MANY = 400_000
+"""More than a run reads before somebody who sees its first progress can act."""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("servers")
+
+
+@pytest.fixture(scope="session")
+def python(folder: Path) -> Path:
+    return bare_python(folder / "python")
+
+
+@pytest.fixture(scope="session")
+def slow_python(folder: Path) -> Path:
+    return bare_python(folder / "slow", without=["numba", "llvmlite"])
+
+
+@pytest.fixture(scope="session")
+def connect(folder: Path, slow_python: Path) -> Iterator[Target]:
+    with spark_servers(folder / "connect", slow_python) as servers:
+        yield parse_target(servers.start_connect())
+
+
+@pytest.fixture(scope="session")
+def cluster(folder: Path, python: Path) -> Iterator[SparkServers]:
+    with spark_servers(folder / "cluster", python) as servers:
+        servers.address = servers.start_standalone()
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def on_cluster(cluster: SparkServers, python: Path) -> Iterator[SparkProcess]:
+    with SparkProcess(_standalone(cluster, python)) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def on_connect(connect: Target) -> Iterator[SparkProcess]:
+    with SparkProcess(connect) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def source(folder: Path) -> Path:
+    path = folder / "source.jsonl"
+    path.write_bytes(b"".join(_line(n) for n in range(_RECORDS)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def long_source(folder: Path) -> Path:
+    path = folder / "long.jsonl"
+    path.write_bytes(b"".join(order_record(n) + b"\n" for n in range(_MANY)))
+    return path
+
+
+def _line(number: int) -> bytes:
+    return b"{broken\n" if number % 1000 == 7 else order_record(number) + b"\n"
+
+
+def _standalone(cluster: SparkServers, python: Path) -> Target:
+    settings = (("spark.pyspark.python", str(python)), ("spark.executor.memory", "512m"))
+    return msgspec.structs.replace(parse_target(cluster.address), settings=settings)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _run_into(process: SparkProcess, folder: Path, source: Path, spec_of: SpecOf) -> RunReport:
+    places = {"folder": str(folder / "run"), "errors": str(folder / "errors")}
+    return process.run(spec_of(source, str(folder / "out"), **places))
+
+
+def _once_records_flow(act: Callable[[], None]) -> Callable[[EngineEvent], None]:
+    is_done: list[bool] = []
+
+    def take(event: EngineEvent) -> None:
+        if isinstance(event, RunProgressed) and event.tally.read and not is_done:
+            is_done.append(True)
+            act()
+
+    return take
+
+
+@pytest.mark.parametrize("kind", ["on_connect", "on_cluster"])
+def test_a_remote_run_writes_the_files_of_a_local_one_with_none_of_our_package_there(
+    kind: str, request: pytest.FixtureRequest, python: Path, source: Path, spark: SparkProcess, spec_of: SpecOf
+) -> None:
+    tried = subprocess.run([python, "-c", "import metl_gui"], cwd="/", capture_output=True, text=True, check=False)
+    assert "No module named 'metl_gui'" in tried.stderr
+    folder = Path(spec_of(source).folder).parent
+    remote: SparkProcess = request.getfixturevalue(kind)
+    here = _run_into(spark, folder / "here", source, spec_of)
+    there = _run_into(remote, folder / "there", source, spec_of)
+    assert there.spark == remote.target != here.spark
+    assert (there.read, there.mapped, there.by_entity) == (here.read, here.mapped, here.by_entity)
+    for part in ("out", "errors", "run/samples"):
+        assert _files(folder / "there" / part) == _files(folder / "here" / part) != {}
+    assert any("numba is missing on" in problem for problem in there.problems) == (kind == "on_connect")
+
+
+@pytest.mark.parametrize("kind", ["on_connect", "on_cluster"])
+def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_one(
+    kind: str, request: pytest.FixtureRequest, source: Path, long_source: Path, spec_of: SpecOf
+) -> None:
+    remote: SparkProcess = request.getfixturevalue(kind)
+    folder = Path(spec_of(source).folder).parent
+    spec, events = spec_of(long_source), list[EngineEvent]()
+    stop = _once_records_flow(remote.cancel)
+
+    def take(event: EngineEvent) -> None:
+        events.append(event)
+        stop(event)
+
+    remote.wait_until_ready()
+    before = remote.process_id
+    with pytest.raises(RunCancelled):
+        remote.run(spec, take)
+    assert isinstance(events[-1], RunStopped)
+    assert remote.process_id == before
+    assert not Path(spec.sink).exists()
+    assert _run_into(remote, folder / "next", source, spec_of).read == _RECORDS
+
+
+def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
+    cluster: SparkServers, on_cluster: SparkProcess, long_source: Path, spec_of: SpecOf
+) -> None:
+    killed: list[int] = []
+
+    def kill() -> None:
+        killed.append(cluster.executors()[0])
+        os.kill(killed[0], signal.SIGKILL)
+
+    spec = spec_of(long_source)
+    report = on_cluster.run(spec, _once_records_flow(kill))
+    assert killed
+    assert killed[0] not in cluster.executors()
+    assert (report.read, report.mapped, report.by_entity) == (_MANY, _MANY, {"order": _MANY, "remark": _MANY})
+    parts = sorted((Path(spec.sink) / "order").iterdir())
+    keys = [msgspec.json.decode(line)["key"]["order_id"] for part in parts for line in part.read_bytes().splitlines()]
+    assert keys == list(range(_MANY))
+
+
+def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
+    folder: Path, cluster: SparkServers, on_cluster: SparkProcess, source: Path, spec_of: SpecOf
+) -> None:
+    on_cluster.stop()  # the cluster has cores for one session
+    without = bare_python(folder / "poor", without=["pyarrow"])
+    spec = spec_of(source)
+    with SparkProcess(_standalone(cluster, without)) as process, pytest.raises(RunError) as caught:
+        process.run(spec)
+    assert caught.value.title == "pyarrow is missing on a worker."
+    assert f"{os.uname().nodename} ({without})" in caught.value.text
+    assert "pip install pyarrow" in caught.value.hint
+    assert not Path(spec.sink).exists()
+
+
+def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new_one(
+    folder: Path, slow_python: Path, source: Path, long_source: Path, spec_of: SpecOf
+) -> None:
+    with spark_servers(folder / "mortal", slow_python) as servers:
+        target = parse_target(servers.start_connect())
+        spec = spec_of(long_source)
+        with SparkProcess(target) as process:
+            with pytest.raises(RunError) as caught:
+                process.run(spec, _once_records_flow(lambda: servers.kill("connect")))
+            assert "went away" in caught.value.title
+            assert target.master in caught.value.text
+            assert "connects anew" in caught.value.hint
+            assert not Path(spec.sink).exists()
+            with pytest.raises(RunError, match="does not answer"):
+                process.run(spec_of(source))
+            servers.start_connect(target.places[0][1])
+            assert process.run(spec_of(source)).read == _RECORDS

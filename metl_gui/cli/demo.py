@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from metl_gui.cli.commands import DONE, Commands
 from metl_gui.cli.output import Output
 from metl_gui.cli.reviews import review_lines
-from metl_gui.cli.runs import report_lines
+from metl_gui.cli.run_lines import report_lines
 from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from metl_gui.cli import (
     mappings,
     merges,
     owners,
+    past_runs,
     publishing,
     reviews,
     runs,
@@ -40,6 +41,7 @@ GROUPS = (
     differences,
     merges,
     runs,
+    past_runs,
 )
 """The modules that register commands, in the order of the help."""
 

@@ -36,6 +36,8 @@ class Output:
         as_json: whether the result is a JSON document instead of text.
         stdout: for the result.
         stderr: for notes, progress and errors.
+
+    ``was_interrupted`` says whether somebody asked long work to stop.
     """
 
     def __init__(self, as_json: bool, stdout: TextIO, stderr: TextIO) -> None:
@@ -43,6 +45,7 @@ class Output:
         self._stdout = stdout
         self._stderr = stderr
         self._bar = ProgressBar(stderr)
+        self.was_interrupted = False
 
     def result(self, document: Mapping[str, object], lines: Sequence[str]) -> None:
         """Print the result once: the document with ``--json``, else the lines."""
@@ -81,6 +84,7 @@ class Output:
             if stop.is_set():
                 raise KeyboardInterrupt
             stop.set()
+            self.was_interrupted = True
             self.note("Stopping ...")
 
         on_main = threading.current_thread() is threading.main_thread()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive
+from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
+from metl_gui.cli.outcomes import CANCELLED
 from metl_gui.cli.output import Output
+from metl_gui.cli.production import attached, told
+from metl_gui.cli.run_lines import report_lines
 from metl_gui.core.framing import LIMIT_BYTES
 
 if TYPE_CHECKING:
-    from metl_gui.engine.report import RunReport
-    from metl_gui.workbench.running import RunResult
+    from metl_gui.workbench.running import RunRequest, RunResult
+    from metl_gui.workbench.session import Workbench
 
 
 def register(commands: Commands) -> None:
@@ -39,6 +41,23 @@ def _register_run(commands: Commands) -> None:
     parser.add_argument("--errors", default="", metavar="PATH", help="folder for the records that were set aside")
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside")
     parser.add_argument("--limit", type=positive, metavar="N", help="read at most N records")
+    _add_batches(parser)
+
+
+def _add_batches(parser: argparse.ArgumentParser) -> None:
+    batches = parser.add_argument_group(
+        "in batches",
+        "With --follow or --checkpoint a run goes batch after batch: what is in place stays, and a run that was "
+        "stopped or killed goes on where it was. In production it is a process of its own (metl runs).",
+    )
+    batches.add_argument(
+        "--follow", action="store_true", help="go on when the source is exhausted: new files, and what files grow by"
+    )
+    batches.add_argument("--checkpoint", default="", metavar="PATH", help="folder from which the run goes on")
+    batches.add_argument(
+        "--freeze", action="store_true", help="stay with the state of the beginning, whatever is published meanwhile"
+    )
+    batches.add_argument("--detach", action="store_true", help="start a production run and do not wait for its end")
 
 
 def _register_replay(commands: Commands) -> None:
@@ -96,8 +115,11 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
-    from metl_gui.workbench.running import RunRequest, run_mapping
+    from metl_gui.workbench.running import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
+
+    if arguments.detach and arguments.mode != PRODUCTION:
+        wrong_usage(arguments, "--detach is for --mode production: a test ends with its command")
 
     request = RunRequest(
         source=arguments.source,
@@ -111,10 +133,35 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         format=arguments.format,
         by_date=arguments.by_date,
         max_record_bytes=arguments.max_record_bytes,
+        checkpoint=arguments.checkpoint,
+        follow=arguments.follow,
+        freeze=arguments.freeze,
     )
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
-        done = run_mapping(workbench, request, watch=watch)
-    return _told(arguments, out, done)
+    is_process = arguments.mode == PRODUCTION and (arguments.follow or arguments.checkpoint or arguments.detach)
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        if is_process:
+            return _in_process(workbench, request, arguments, out)
+        with out.watching() as watch:
+            done = run_mapping(workbench, request, watch=watch)
+            is_interrupted = watch.is_cancelled and done.report.is_stopped
+    code = _told(arguments, out, done)
+    return CANCELLED if is_interrupted else code
+
+
+def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:
+    """Start a production run as a process of its own and follow it, unless it is left to itself."""
+    from metl_gui.workbench.production import start_production
+
+    with out.watching() as watch:
+        run = start_production(workbench, request, watch)
+    again = f"metl runs {shlex.quote(str(arguments.project))} --attach {run.run_id}"
+    if arguments.detach:
+        out.result({"run_id": run.run_id, "folder": str(run.folder)}, [f"Run {run.run_id} has started.", again])
+        return DONE
+    out.note(f"Run {run.run_id} is a process of its own. Ctrl-C ends it in order; attach again with: {again}")
+    report = attached(run, out, is_stopped_by_interrupt=True)
+    is_interrupted = report is not None and report.is_stopped and out.was_interrupted
+    return told(report, out, is_strict=arguments.strict, is_interrupted=is_interrupted)
 
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
@@ -149,26 +196,3 @@ def _told(arguments: argparse.Namespace, out: Output, done: RunResult) -> int:
         lines.append(f"Messages show {what}: metl review {shlex.quote(str(arguments.project))} --list")
     out.result({**done.as_json(), "version_tasks": found}, lines)
     return FOUND if arguments.strict and done.report.set_aside else DONE
-
-
-def report_lines(report: RunReport) -> Iterator[str]:
-    """Say in lines what became of the records."""
-    yield (
-        f"{'Replay' if report.is_replay else 'Run'} {report.run_id} of state {report.state} on {report.spark}: "
-        f"{report.read:,} records in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
-    )
-    yield f"  mapped    {report.mapped:>9,}  into {report.messages_out:,} messages{_named(report.by_entity)}"
-    yield f"  filtered  {report.filtered:>9,}"
-    yield f"  set aside {report.set_aside:>9,}{_named(report.by_reason)}"
-    yield f"  skipped   {report.skipped:>9,}{_named(report.by_skip)}"
-    if report.from_unreviewed:
-        yield f"  from blocks that nobody has confirmed{_named(report.from_unreviewed)}"
-    yield from (f"  note: {problem}" for problem in report.problems)
-    if report.outputs:
-        yield f"Messages ({report.format}): {report.outputs}"
-    if report.errors:
-        yield f"Set aside: {report.errors}"
-
-
-def _named(counts: Mapping[str, int]) -> str:
-    return f": {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}" if counts else ""

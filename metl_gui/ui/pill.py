@@ -12,6 +12,7 @@ VERDICT_KINDS = {"smaller": "review", "emptied": "bad", "same": "plain", "first"
 _PAD = 8.0
 _BUTTON_PAD = 28
 _TIGHT_PAD = 14
+_TIGHT = ("number", "link", "switch")
 
 
 def pill_width(words: str) -> float:
@@ -66,7 +67,7 @@ class KeyButton(QPushButton):
     Args:
         words: what pressing it does.
         key: its key.
-        kind: ``""``, ``primary``, ``link``, ``number`` or ``segment`` (see the style sheet).
+        kind: ``""``, ``primary``, ``link``, ``number``, ``switch`` or ``segment`` (see the style sheet).
     """
 
     def __init__(self, words: str, key: str = "", kind: str = "", parent: QWidget | None = None) -> None:
@@ -98,7 +99,7 @@ class KeyButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
-        pad = _TIGHT_PAD if self.property("kind") in ("number", "link") else _BUTTON_PAD
+        pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
         return QSize(round(self._words_width() + self._badge_width()) + themes.px(pad), themes.px(self._height))
 
     def minimumSizeHint(self) -> QSize:
@@ -151,6 +152,8 @@ class KeyButton(QPushButton):
             return theme.dim
         if self.property("kind") == "link":
             return theme.accent
+        if self.property("kind") == "switch" and not self.isChecked():
+            return theme.dim
         return theme.accent if self.isChecked() else theme.text
 
     def _is_bold(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _UNITS = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k"))
 _BYTES = ((1e9, " GB"), (1e6, " MB"), (1e3, " kB"))
-_TIMES = ((1e9, " s"), (1e6, " ms"), (1e3, " µs"))
+_TIMES = ((1e9, 1e9, " s"), (1e6, 1e6, " ms"), (100, 1e3, " µs"))
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -26,8 +26,8 @@ def size(value: float) -> str:
 
 def duration_ns(nanoseconds: float) -> str:
     """Write a short time: 0.41 µs, 12.5 ms."""
-    for unit, words in _TIMES:
-        if nanoseconds >= unit * 0.1:
+    for least, unit, words in _TIMES:
+        if nanoseconds >= least:
             return f"{_three(nanoseconds / unit)}{words}"
     return f"{nanoseconds:.0f} ns"
 

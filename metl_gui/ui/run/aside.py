@@ -203,6 +203,7 @@ class AsidePanel(QFrame):
         row.addWidget(self.note, 1)
         row.addWidget(self.replay)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 10, 14, 8)
+        layout.setContentsMargins(14, 8, 14, 8)
+        layout.setSpacing(4)
         layout.addLayout(row)
         layout.addWidget(self.table, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -130,7 +131,8 @@ class BarChart(QWidget):
 
     @property
     def _top(self) -> float:
-        return max((max(bar.value, bar.mark or 0.0) for bar in self.bars), default=0.0) * 1.05 or 1.0
+        highest = max((max(bar.value, bar.mark or 0.0) for bar in self.bars), default=0.0) or 1.0
+        return _LINES * _round_step(highest * 1.05 / _LINES)
 
     def _box(self, at: int) -> QRectF:
         """Return the column of a bar, from top to bottom."""
@@ -201,3 +203,9 @@ class BarChart(QWidget):
         told = self.bars[self.pointed].words if self.pointed is not None else "Left and Right go from bar to bar."
         self.setAccessibleDescription(told if self.bars else self._nothing)
         self.update()
+
+
+def _round_step(least: float) -> float:
+    """Return the next round number: 1, 2, 5 and some between them times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= least * 0.9999)

@@ -20,8 +20,8 @@ from metl_gui.ui.run.figures import ASIDE, MAPPED, RATE, Figures
 from metl_gui.ui.run.message_panel import MessagePanel
 
 _GAP_PX = 12
-_SHARES = (5, 4, 5)
-_LEAST_PX = (138, 118, 118)
+_SHARES = (38, 29, 33)
+_LEAST_PX = (132, 144, 104)
 
 
 class RunBody(QWidget):
@@ -93,6 +93,7 @@ class RunBody(QWidget):
         for at, (part, share) in enumerate(zip(self._parts, _SHARES, strict=True)):
             parts.addWidget(part)
             parts.setStretchFactor(at, share)
+        parts.setSizes([share * 100 for share in _SHARES])  # more than there is: the splitter keeps the proportions
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(_GAP_PX)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
@@ -55,7 +56,7 @@ class RunChart(QFrame):
         self.window_choice.setAccessibleName("Time that the chart shows")
         self.window_choice.addItems([words for words, _ in WINDOWS])
         self.window_choice.setCurrentIndex(_WHOLE)
-        self.pause, self.copy = KeyButton("Pause", kind="quiet"), KeyButton("Copy data", kind="quiet")
+        self.pause, self.copy = KeyButton("Pause", kind="switch"), KeyButton("Copy data", kind="switch")
         self.pause.setCheckable(True)
         self.pause.setAccessibleDescription("Keeps the chart still while the run goes on")
         self.moment = plain_label("", "small")
@@ -81,6 +82,9 @@ class RunChart(QFrame):
             self.pause.setChecked(False)
             if len(self.course) > 1 or is_live:
                 self.window_choice.setCurrentIndex(0 if is_live else _WHOLE)
+        elif self.is_live and not is_live:
+            self.pause.setChecked(False)
+            self.window_choice.setCurrentIndex(_WHOLE)
         self.course, self.is_live = course, is_live
         self.pause.setEnabled(is_live)
         self.refresh()
@@ -167,19 +171,24 @@ class RunChart(QFrame):
     def _say(self) -> None:
         """Write the values of the legend: those at the moment that is pointed at, or the latest."""
         is_brief = self.width() < themes.px(_ROOM_FOR_VALUES_PX)
-        stretch, values = self.stretch, {}
+        stretch = self.stretch
+        values: dict[str, float] = {}
         if self._pointed is not None:
             moment, values = self.course.at(self._pointed, self.view.lines, stretch)
             self.moment.setText(f"at {duration(moment)}")
         else:
             self.moment.setText("")
         for entry in self.entries:
-            value = values.get(entry.name, self.course.latest(entry.name) if not values else 0.0)
+            value = values[entry.name] if values else self._usual(entry.name)
             words = self.view.words(entry.name, value) if len(self.course) > 1 else ""
             total = f"{self.course.total(entry.name, stretch):,} in the time shown" if self._is_counted else ""
             entry.say(words, is_brief and not values, plain_tip(f"{line_words(entry.name)}: {words}\n{total}".strip()))
         if self._plots is not None:
             self._plots.setAccessibleDescription(self._spoken())
+
+    def _usual(self, name: str) -> float:
+        """Return what the legend says of a line: its last value while the run goes on, then its mean."""
+        return self.course.latest(name) if self.is_live else self.course.mean(name, self.stretch)
 
     @property
     def _is_counted(self) -> bool:
@@ -198,11 +207,11 @@ class RunChart(QFrame):
         self._say()
 
     def _step(self, by: int) -> None:
-        seconds = self.course.line(self.view.lines[0], self.stretch)[0] if self.view.lines else []
-        if not len(seconds):
+        if not self.view.lines or len(self.course) < 2:
             return
+        seconds = self.course.line(self.view.lines[0], self.stretch)[0]
         here = self._pointed if self._pointed is not None else float(seconds[-1])
-        at = int(abs(seconds - here).argmin()) + (by if self._pointed is not None else 0)
+        at = int(np.abs(seconds - here).argmin()) + (by if self._pointed is not None else 0)
         self._point(float(seconds[min(max(at, 0), len(seconds) - 1)]))
 
     def _choose_view(self) -> None:

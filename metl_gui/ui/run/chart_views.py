@@ -53,8 +53,8 @@ def _milliseconds(value: float) -> str:
 
 
 RECORDS = ChartView("records", "Records per second", LINES[:2], LINES[2:])
-BATCHES = ChartView("batches", "Batch time and backlog", (BATCH_MS,), (BACKLOG,), _milliseconds, size)
-ENTITIES = ChartView("entities", "Messages per second by entity", ())
+BATCHES = ChartView("batches", "Batch time, backlog", (BATCH_MS,), (BACKLOG,), _milliseconds, size)
+ENTITIES = ChartView("entities", "Messages by entity", ())
 VIEWS = (RECORDS, BATCHES, ENTITIES)
 
 

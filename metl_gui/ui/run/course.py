@@ -155,6 +155,13 @@ class Course:
         """Return the last value of a line: over the last second where it is a rate."""
         return float(self.line(name, self.last(1.0))[1][-1])
 
+    def mean(self, name: str, stretch: Stretch) -> float:
+        """Return the mean of a line over a part of the run, each moment counted for as long as it lasted."""
+        seconds, values = self.line(name, stretch)
+        if len(seconds) < 2 or seconds[-1] <= seconds[0]:
+            return 0.0
+        return float((values[1:] * np.diff(seconds)).sum() / (seconds[-1] - seconds[0]))
+
     def at(self, second: float, names: Iterable[str], stretch: Stretch) -> tuple[float, dict[str, float]]:
         """Return the moment that is next to another one as it is drawn, and the values of some lines there."""
         rows = self._rows_of(stretch)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
+from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.plain import plain_label
@@ -16,9 +18,8 @@ from metl_gui.ui.run.amounts import share
 from metl_gui.ui.run.tables import HEADING_PX, TableCell, TableModel, make_table
 from metl_gui.workbench.filled import EntityFilled, filled_of
 
-_FILLED = 2
-_FEW = 0.9
-"""Below this share somebody should look which required attributes stay empty."""
+_FILLED, _BAR = 2, 3
+_ROOM_FOR_BARS_PX = 430
 
 
 class EntityPanel(QFrame):
@@ -57,6 +58,11 @@ class EntityPanel(QFrame):
         layout.addWidget(self.table, 1)
         self.table.clicked.connect(self._clicked)
         self.table.activated.connect(self._activated)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the bars out when there is no room for them and the names."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(_BAR, self.width() < themes.px(_ROOM_FOR_BARS_PX))
 
     def clear(self) -> None:
         """Show that nothing was run."""

@@ -35,11 +35,11 @@ class Figure(QPushButton):
         self.words = Elided(words, "dim")
         for label in (self.value, self.words):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 9, 10, 9)
-        layout.setSpacing(1)
-        layout.addWidget(self.value)
-        layout.addWidget(self.words)
+        self._lines = QVBoxLayout(self)
+        self._lines.setContentsMargins(16, 9, 10, 9)
+        self._lines.setSpacing(1)
+        self._lines.addWidget(self.value)
+        self._lines.addWidget(self.words)
         self.clear()
 
     def say(self, value: str, words: str, needs_a_look: bool = False) -> None:
@@ -58,11 +58,11 @@ class Figure(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As high as both lines."""
-        return self.layout().sizeHint()
+        return self._lines.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
         """The number is never cut, the words may be."""
-        return self.layout().minimumSize()
+        return self._lines.minimumSize()
 
 
 class Figures(QWidget):

@@ -86,7 +86,7 @@ class RunHead(QWidget):
         segments.setSpacing(0)
         for at, button in enumerate(self.views):
             button.setCheckable(True)
-            button.set_height(26)
+            button.set_height(28)
             edge = "first" if at == 0 else "last" if at == len(self.views) - 1 else "middle"
             button.setProperty("edge", edge)
             self._group.addButton(button, at)

@@ -11,6 +11,7 @@ from metl_gui.ui.run.chart_views import ChartView, pen_of
 from metl_gui.ui.run.course import line_words
 
 _LINE_PX, _GAP_PX, _HEIGHT_PX = 16, 6, 22
+_LONGEST_PX = 90
 
 
 class LegendEntry(QAbstractButton):
@@ -46,7 +47,7 @@ class LegendEntry(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """As wide as line, name and value."""
-        width = themes.text_width(line_words(self.name), themes.scaled(1.0)) + themes.px(_LINE_PX + 2 * _GAP_PX)
+        width = self._named_width
         if not self.is_brief:
             # Digits come and go; the entries behind it shall not move for that.
             shown = self.value if len(self.value) > 5 else "000 k"
@@ -55,7 +56,11 @@ class LegendEntry(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         """A long name may be cut."""
-        return QSize(themes.px(_LINE_PX + 50), themes.px(_HEIGHT_PX))
+        return QSize(round(min(self._named_width, themes.px(_LONGEST_PX))), themes.px(_HEIGHT_PX))
+
+    @property
+    def _named_width(self) -> float:
+        return themes.text_width(line_words(self.name), themes.scaled(1.0)) + themes.px(_LINE_PX + 2 * _GAP_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the entry; a line that is hidden has no piece of it."""

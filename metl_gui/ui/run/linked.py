@@ -31,6 +31,7 @@ class Link:
         before, after: the member in either text, name and value.
         block, element: the cell of the matrix that mapped it.
         words: both ends, for people: ``fx.orders 4 amount → payment 2 amount``.
+        is_payload: it went into the payload, not into the key.
     """
 
     before: Member
@@ -38,6 +39,7 @@ class Link:
     block: BlockKey
     element: Element
     words: str
+    is_payload: bool = True
 
 
 def links_between(document: Document, before: str, after: Sequence[str]) -> tuple[Link, ...]:
@@ -94,7 +96,7 @@ def _links(document: Document, incoming: _Shown, outgoing: _Shown) -> Iterator[L
         for place in (("payload", *paths.split(target)), ("key", target), ("key", *paths.split(target))):
             after = outgoing.members.get(place)
             if before is not None and after is not None and incoming.value(before) == outgoing.value(after):
-                yield Link(before, after, block.key, element, " → ".join(names))
+                yield Link(before, after, block.key, element, " → ".join(names), place[0] == "payload")
 
 
 def _block_of(document: Document, head: Head) -> tuple[Version, Version, Block] | None:

@@ -216,7 +216,7 @@ class MessagePanel(QFrame):
 
 
 def _switch(words: str, description: str) -> KeyButton:
-    button = KeyButton(words, kind="quiet")
+    button = KeyButton(words, kind="switch")
     button.setCheckable(True)
     button.setAccessibleDescription(description)
     return button

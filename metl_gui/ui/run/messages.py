@@ -18,6 +18,7 @@ from metl_gui.ui.run.linked import Link
 from metl_gui.ui.run.members import Member
 
 _HINT = "Point at a marked part to see its partner; a click leads to its cell."
+_LINES_ABOVE = 2
 _STILL_PX = 4
 """A press that moved no further is a click; further it selects text."""
 
@@ -60,6 +61,11 @@ class MessageText(QPlainTextEdit):
         found += [self._selection(part.start, part.value, theme.accent, None, True) for part in self.marked]
         found += [self._selection(part.start, part.stop, theme.accent, tint) for part in self.bright]
         self.setExtraSelections(found)
+
+    def look_at(self, position: int) -> None:
+        """Scroll to the line of a position, with what leads to it above; not at all where everything fits."""
+        line = self.document().findBlock(position).blockNumber()
+        self.verticalScrollBar().setValue(max(line - _LINES_ABOVE, 0))
 
     def part_at(self, position: int) -> Member | None:
         """Return the smallest marked part at a position."""
@@ -176,6 +182,8 @@ class MessageSides(QWidget):
             if side.toPlainText() != words:
                 side.setPlainText(words)
         self._mark(())
+        self.before.look_at(min((link.before.start for link in links), default=0))
+        self.after.look_at(min((link.after.start for link in links if link.is_payload), default=0))
 
     def clear(self) -> None:
         """Show nothing."""

@@ -44,6 +44,7 @@ class Plots(pg.GraphicsLayoutWidget):
         grid.layout.setRowStretchFactor(1, 2)
         self.view = RECORDS
         self._from_end = False
+        self._zero = 0.0
         self._stretch = Stretch(0.0, 1.0)
         self._curves: dict[str, Any] = {}
         self._cursors = [pg.InfiniteLine(angle=90, movable=False) for _ in range(2)]
@@ -70,11 +71,12 @@ class Plots(pg.GraphicsLayoutWidget):
             self._take(view)
         shown = [name for name in view.lines if name not in set(hidden)]
         values = {name: course.line(name, stretch) for name in shown}
+        self._zero = stretch.stop if from_end else 0.0  # so that the scale has round numbers
         for name, curve in self._curves.items():
             curve.setVisible(name in values)
             if name in values:
-                curve.setData(*values[name])
-        self._upper.setXRange(stretch.start, stretch.stop, padding=0)
+                curve.setData(values[name][0] - self._zero, values[name][1])
+        self._upper.setXRange(stretch.start - self._zero, stretch.stop - self._zero, padding=0)
         for plot, names in ((self._upper, view.upper), (self._lower, view.lower)):
             top = max((float(values[name][1].max()) for name in names if name in values), default=0.0)
             least = _LEAST_TOP if view.id == RECORDS.id else 1.0
@@ -85,7 +87,7 @@ class Plots(pg.GraphicsLayoutWidget):
         for cursor in self._cursors:
             cursor.setVisible(second is not None)
             if second is not None:
-                cursor.setValue(second)
+                cursor.setValue(second - self._zero)
 
     def dress(self) -> None:
         """Take the colours of the theme."""
@@ -109,15 +111,15 @@ class Plots(pg.GraphicsLayoutWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell which moment is pointed at."""
-        super().mouseMoveEvent(event)
+        super().mouseMoveEvent(event)  # type: ignore[no-untyped-call] # as above
         scene = self.mapToScene(event.position().toPoint())
-        second = float(self._upper.vb.mapSceneToView(scene).x())
+        second = float(self._upper.vb.mapSceneToView(scene).x()) + self._zero
         is_within = self._stretch.start <= second <= self._stretch.stop
         self.pointed.emit(second if is_within else None)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Point at nothing."""
-        super().leaveEvent(event)
+        super().leaveEvent(event)  # type: ignore[no-untyped-call] # as above
         self.pointed.emit(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -160,8 +162,8 @@ class Plots(pg.GraphicsLayoutWidget):
 
     def _moments(self, values: list[float], _scale: float, _spacing: float) -> list[str]:
         if self._from_end:
-            return [f"{_back(value - self._stretch.stop)}" for value in values]
-        return [duration(value) if value else "0 s" for value in values]
+            return [_back(value) for value in values]
+        return [duration(value) if value >= 10 else f"{value:g} s" for value in values]
 
 
 def _back(seconds: float) -> str:

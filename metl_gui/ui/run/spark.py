@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, Signal
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
+from metl_gui.errors import UserError
 from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.replaying import ReplayRequest, replay
 from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
@@ -44,6 +46,7 @@ class SparkRuns(QObject):
         self._came.connect(self._take)
         self.process = SparkProcess(low_priority=True, on_event=self._came.emit)
         self.state = _NOT_STARTED
+        self._chosen = self.process.target
 
     @property
     def is_running(self) -> bool:
@@ -58,17 +61,15 @@ class SparkRuns(QObject):
 
     def choose(self, target: str) -> None:
         """Run on another target from now on; the session that there is ends. Does nothing while a run goes on."""
-        if self._job is not None or target == self.process.target:
+        if self._job is not None or target == self._chosen:
             return
-        before = self.process
-        self.process = SparkProcess(target, low_priority=True, on_event=self._came.emit)
-        self._say(_NOT_STARTED)
-        if before.process_id is not None:
-            self._jobs.start("Ending the session before", lambda _watch: before.stop(), self._left)
+        self._chosen = target
+        self._jobs.start(
+            "Looking up where Spark runs", lambda _watch: self.process.use(find_target(target)), self._left
+        )
 
     def run(self, workbench: Workbench, request: RunRequest) -> None:
         """Run a mapping on its target; does nothing while another one is going on."""
-        self.choose(request.spark)
         aside = self._jobs.worker.call
 
         def task(watch: Watch) -> RunResult:
@@ -98,7 +99,6 @@ class SparkRuns(QObject):
     def _start(self, title: str, task: Callable[[Watch], RunResult]) -> None:
         if self._job is not None:
             return
-        self.warm_up()
         self.busy.emit(True)
         self._job = self._jobs.start(title, task, self._ended)
 
@@ -113,8 +113,9 @@ class SparkRuns(QObject):
             case _:
                 self.told.emit(event)
 
-    def _left(self, _outcome: Outcome[None]) -> None:
-        """Need nothing more of a session that was left."""
+    def _left(self, outcome: Outcome[None]) -> None:
+        """Say what is wrong with a target that cannot be used."""
+        self._say(outcome.error.title if isinstance(outcome.error, UserError) else _NOT_STARTED)
 
     def _say(self, state: str) -> None:
         self.state = state

@@ -108,7 +108,9 @@ class SpeedPanel(QWidget):
         charts = QHBoxLayout()
         charts.setSpacing(12)
         charts.addWidget(_card("Batches by time a message", "how many batches took so long", self.batches), 1)
-        charts.addWidget(_card("Over the last runs", "mean; the line is p95", self.runs), 1)
+        charts.addWidget(
+            _card("Over the last runs", "mean of each run, its state below; the line is p95", self.runs), 1
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.engine.runs import LOCAL_TARGET
 from metl_gui.engine.targets import parse_target
@@ -33,7 +33,8 @@ class TargetBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = Choice()
-        self.box.setEditable(True)
+        self.line = QLineEdit()
+        self.box.setLineEdit(self.line)
         self.box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.box.setAccessibleName("On")
         self.box.setAccessibleDescription("local[*], sc://host:port, spark://host:port, or @ and the name of a profile")
@@ -51,7 +52,7 @@ class TargetBox(QWidget):
         self.box.setEditText(LOCAL_TARGET)
         self.show_state("not started")
         self.profiles.clicked.connect(self.profiles_wanted)
-        self.box.lineEdit().editingFinished.connect(self._tell)
+        self.line.editingFinished.connect(self._tell)
         self.box.activated.connect(self._tell)
 
     @property

@@ -97,15 +97,15 @@ class SparkProcess:
         Raises:
             RunError: a run is going on.
         """
-        if target == self._target:
-            return
-        if not self._running.acquire(blocking=False):
-            raise _runs_already()
-        try:
-            self.stop()
+        with self._starting:
+            if target == self._target:
+                return
+            if self._run_id:
+                raise _runs_already()
+            if self._link is not None:
+                self._link.close()
+                self._link = None
             self._target = target
-        finally:
-            self._running.release()
 
     @property
     def place(self) -> Target:

@@ -79,7 +79,7 @@ def events_of(workbench: Workbench, run_id: str) -> tuple[EngineEvent, ...]:
     """Return the events of a run, for its charts: from the project, else from its run folder; empty when none are."""
     known = workbench.run_events(run_id)
     if known:
-        return tuple(msgspec.convert(event, EngineEvent) for event in known)
+        return tuple(msgspec.convert(event, EngineEvent, str_keys=True) for event in known)
     return tuple(EventTail(run_folder(workbench.project_id, run_id) / "events.jsonl").read())
 
 
@@ -136,7 +136,7 @@ def _of_process(run: LiveRun, status: RunStatus) -> PastRun:
 
 
 def _of_logged(workbench: Workbench, run: LoggedRun) -> PastRun:
-    report = msgspec.convert(run.report, RunReport)
+    report = msgspec.convert(run.report, RunReport, str_keys=True)
     folder = run_folder(workbench.project_id, run.run_id)
     return PastRun(run.run_id, _status_of(report), run.when_ms, report, run.spec, folder)
 

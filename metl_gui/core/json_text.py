@@ -13,6 +13,7 @@ import re
 from typing import TypeAlias
 
 import msgspec
+import numpy as np
 from msgspec import Raw
 
 from metl_gui.errors import RecordError
@@ -22,14 +23,16 @@ Members: TypeAlias = dict[str, Raw]
 
 DEPTH_LIMIT = 64
 NULL = b"null"
+_PIECE_BYTES = 1 << 18
+_QUOTE = ord('"')
+_STEPS = np.zeros(256, np.int64)
+_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 BLANK = b" \t\n\r"
 """What may stand between the tokens of JSON."""
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 _text = msgspec.json.Decoder(str).decode
 _value = msgspec.json.Decoder(Raw).decode
-_string = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_brackets = re.compile(rb"[\[\]{}]")
 _name = re.compile(rb'[ \t\n\r]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\n\r]*:[ \t\n\r]*', re.DOTALL)
 _comma = re.compile(rb"[ \t\n\r]*,")
 
@@ -55,14 +58,19 @@ def check(text: bytes) -> None:
 
 
 def depth(text: bytes) -> int:
-    """Return how deeply objects and arrays nest; brackets in strings do not count."""
-    deepest = level = 0
-    for bracket in _brackets.findall(_string.sub(b"", text)):
-        if bracket in b"{[":
-            level += 1
-            deepest = max(deepest, level)
-        else:
-            level -= 1
+    """Return how deeply objects and arrays nest; brackets in strings do not count.
+
+    Piece by piece, so that a long text with many brackets takes no more memory than a copy of it.
+    """
+    # Without escaped backslashes and then escaped quotes, every quote begins or ends a string.
+    plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    deepest = level = quotes = 0
+    for start in range(0, len(plain), _PIECE_BYTES):
+        letters = np.frombuffer(plain[start : start + _PIECE_BYTES], np.uint8)
+        seen = np.cumsum(letters == _QUOTE) + quotes
+        levels = np.cumsum(np.where(seen & 1, 0, _STEPS[letters])) + level
+        deepest = max(deepest, int(levels.max()))
+        level, quotes = int(levels[-1]), int(seen[-1])
     return deepest
 
 

@@ -79,7 +79,7 @@ def changes(draw: st.DrawFn, schema: dict[str, Any], carrier: str) -> tuple[Told
         before, after = (after if carrier == "flattened" or draw(st.booleans()) else None), None
     elif carrier == "flattened":
         before = None
-    key = None
+    key: Row | None = None
     if carrier != "bare" and draw(st.booleans()):
         named = [path for path in version["key"] or version["paths"] if "." not in path]
         key = {path: draw(texts) for path in draw(st.lists(st.sampled_from(named), unique=True))} if named else None

@@ -297,13 +297,23 @@ def _decoded_data(text: str, schema: str, topic: str, wire: Wire | None) -> Writ
     named = _SCHEMA_ADDRESS.search(schema)
     kind, number = (named[1] or "", named[2]) if named else ("", "")
     id_ = _ADDRESSED.get(kind.lower(), str)(number) if number else ""
-    found = None if wire is None else wire.written(content, topic)
+    found = None if wire is None else _written_data(wire, content, topic)
     if found is None and wire is not None and id_:
         found = wire.by_id(id_, content, topic) or wire.by_id(number, content, topic)
     if found is None:
         detail = f"its schema {schema} is not known" if schema else "nothing names its schema"
         raise RecordError("undecodable", f"the data of the CloudEvent is binary, and {detail}")
     return found
+
+
+def _written_data(wire: Wire, content: bytes, topic: str) -> Written | None:
+    """Decode data by its own frame; ``None`` where it has none, or none that is known."""
+    try:
+        return wire.written(content, topic)
+    except RecordError as error:
+        if error.reason != "unknown_version":
+            raise
+        return None
 
 
 def _object(found: Members, name: str) -> Members:

@@ -158,11 +158,14 @@ def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
 
 def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     from metl_gui.workbench.reviewing import review_list
+    from metl_gui.workbench.sample_shelf import SampleShelf
     from metl_gui.workbench.session import Workbench
     from metl_gui.workbench.version_tasks import entries
 
     with Workbench.open(path, for_editing=False) as workbench:
-        waiting = review_list(workbench.document, workbench.refused_proposals(), _wanted(arguments, workbench))
+        now, shelf = workbench.document, SampleShelf(workbench)
+        wanted, refused = _wanted(arguments, workbench), workbench.refused_proposals()
+        waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
         tasks = entries(workbench)
     document = {**waiting.as_json(), "version_tasks": [task.as_json() for task in tasks]}
     out.result(document, [*version_tasks.task_lines(tasks), *review_lines(waiting)])

@@ -54,6 +54,7 @@ def score(text: str) -> float:
 
 def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
     """Propose elements, and set the best where that was asked for."""
+    from metl_gui.workbench.sample_shelf import SampleShelf
     from metl_gui.workbench.session import Workbench
     from metl_gui.workbench.suggesting import Asked, accept_best, suggest
 
@@ -62,7 +63,9 @@ def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
     asked = Asked(arguments.schema, arguments.entity, arguments.version)
     least: float | None = arguments.accept_best
     with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
-        found = suggest(workbench.document, asked, workbench.refused_suggestions(), watch)
+        document, shelf = workbench.document, SampleShelf(workbench)
+        refused = workbench.refused_suggestions()
+        found = suggest(document, asked, refused, watch, lambda key: shelf.alike(document, document, key))
         if least is not None:
             found = accept_best(workbench, found, least)
     out.result(found.as_json(), list(_lines(found, least)))

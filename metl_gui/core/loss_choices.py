@@ -11,6 +11,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.proposals import Proposal, candidates
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.suggest.renames import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,17 @@ class LossChoices:
 
 
 def loss_choices(
-    document: Document, block: Block, losses: Iterable[Loss], refused: RefusedRenames = NO_RENAMES_REFUSED
+    document: Document,
+    block: Block,
+    losses: Iterable[Loss],
+    refused: RefusedRenames = NO_RENAMES_REFUSED,
+    values: Values | None = None,
 ) -> dict[Loss, LossChoices]:
-    """List what may stand in the place of some open lost elements of a block."""
-    proposed = candidates(document, block, refused)
+    """List what may stand in the place of some open lost elements of a block.
+
+    Arguments as of ``core.proposals.proposals``.
+    """
+    proposed = candidates(document, block, refused, values)
     taken = {element.p for element in block.elements}, {element.q for element in block.elements}
     free = {
         Side.EXTRACTION: _free(document.extraction.version(block.version).attributes, taken[0]),

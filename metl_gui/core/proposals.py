@@ -73,7 +73,7 @@ def proposals(
         document: the state.
         block: the block that lost something.
         refused: what is not proposed again.
-        values: some values of extraction attributes, where samples are at hand.
+        values: some values of extraction attributes, where samples are at hand; the same object for the same values.
     """
     found = candidates(document, block, refused, values)
     return tuple(proposal for loss in block.open_losses for proposal in found[loss])
@@ -116,14 +116,14 @@ def candidates(
 
     What was asked of a document last is kept with it: lists, lines and cards ask one after the other.
     """
-    if values is not None or not block.losses:
-        return _candidates(document, block, refused, values)
+    if not block.losses:
+        return {}
     kept = _KEPT.setdefault(document, {})
     known = kept.get(block.key)
-    if known is None or known.block != block or known.refused is not refused:
+    if known is None or known.block != block or known.refused is not refused or known.values is not values:
         if len(kept) >= _MOST_KEPT:
             kept.clear()
-        known = kept[block.key] = _Kept(block, refused, _candidates(document, block, refused, None))
+        known = kept[block.key] = _Kept(block, refused, values, _candidates(document, block, refused, values))
     return known.found
 
 
@@ -132,6 +132,7 @@ class _Kept(NamedTuple):
 
     block: Block
     refused: Refused
+    values: Values | None
     found: Mapping[Loss, Sequence[Proposal]]
 
 

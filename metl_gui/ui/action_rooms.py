@@ -10,6 +10,7 @@ from metl_gui.ui.history import actions as history_actions
 from metl_gui.ui.map import actions as map_actions
 from metl_gui.ui.matrix import actions as matrix_actions
 from metl_gui.ui.owners import actions as owner_actions
+from metl_gui.ui.preview import actions as preview_actions
 from metl_gui.ui.review import actions as review_actions
 from metl_gui.ui.run import actions as run_actions
 from metl_gui.ui.search import actions as search_actions
@@ -23,6 +24,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     search_actions.ROWS,
     owner_actions.ROWS,
     suggest_actions.ROWS,
+    preview_actions.ROWS,
     review_actions.ROWS,
     run_actions.ROWS,
     history_actions.ROWS,

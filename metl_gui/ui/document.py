@@ -16,10 +16,13 @@ from metl_gui.core.blocks import BlockKey
 from metl_gui.core.comments import Comments
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Transition
+from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_index import ReviewIndex
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.suggest.renames import Values as RenameValues
 from metl_gui.errors import LooksBackError, UserError
+from metl_gui.workbench.sample_shelf import SampleShelf, Values
 from metl_gui.workbench.session import Door, Workbench
 
 _READ_ONLY = "The project is open read only."
@@ -54,6 +57,7 @@ class OpenProject(QObject):
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
         looked: another state is looked at, or the newest again, or there is a newer one than before.
         refusals_changed: renames were refused or allowed again; they are beside the states.
+        samples_changed: sample messages were kept or forgotten; they are in the user's cache.
     """
 
     opened = Signal(object)
@@ -63,11 +67,13 @@ class OpenProject(QObject):
     merged = Signal(object)
     looked = Signal()
     refusals_changed = Signal()
+    samples_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workbench: Workbench | None = None
         self.value = Document()
+        self.samples: SampleShelf | None = None
         self.looks_back: int | None = None
         self._review: ReviewIndex | None = None
         self._comments: Comments | None = None
@@ -83,13 +89,14 @@ class OpenProject(QObject):
         self.close()
         self.workbench = workbench
         self.value = workbench.document
+        self.samples = SampleShelf(workbench)
         self._review = review
         self.opened.emit(workbench)
 
     def close(self) -> None:
         """Close the project, if one is open."""
         if self.workbench is not None:
-            workbench, self.workbench = self.workbench, None
+            workbench, self.workbench, self.samples = self.workbench, None, None
             self.value, self.looks_back, self._review = Document(), None, None
             self.opened.emit(None)
             workbench.close()
@@ -224,6 +231,23 @@ class OpenProject(QObject):
                 found = NO_RENAMES_REFUSED
             self._refused = self.value, found
         return self._refused[1]
+
+    def sample_values(self, side: Side, version_id: int) -> dict[int, Values]:
+        """Return values of the attributes of a version by id, the newest first; of none that is masked."""
+        if self.samples is None:
+            return {}
+        ask = self.samples.values if side is Side.EXTRACTION else self.samples.target_values
+        return ask(self.value, self.newest, version_id)
+
+    def rename_values(self, schema_id: int) -> RenameValues | None:
+        """Return values of all attributes of a schema as evidence for renames, ``None`` without samples."""
+        return self.samples.for_renames(self.value, self.newest, schema_id) if self.samples is not None else None
+
+    def read_samples_again(self) -> None:
+        """Tell everybody that samples were kept or forgotten."""
+        if self.samples is not None:
+            self.samples.refresh()
+            self.samples_changed.emit()
 
     def read_refused_again(self) -> None:
         """Tell everybody that renames were refused or allowed again."""

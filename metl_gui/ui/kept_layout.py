@@ -33,6 +33,8 @@ class KeptLayout:
         state = window.settings.layout(page.objectName())
         if state is not None:
             page.restoreState(state)
+        elif page is window.map:
+            window.preview.lay_out()
         if page is window.map:
             window.map.folding.restore(window.settings.folded)
 

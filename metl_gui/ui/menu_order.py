@@ -26,9 +26,15 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("next_waiting", "next_difference", "review_in_matrix"),
         ("relevance", "show_everything", "> Order of rows and columns", "> Overlay"),
         ("mapping_list", "what_feeds", "where_goes", "progression", "gaps"),
+        ("preview", "> Samples"),
         ("> History", "> Panels", "> Theme", "> Size"),
     ),
     "View > Go": (("back", "forward"), ("go_to", "add_bookmark", "> Bookmarks")),
+    "View > Samples": (
+        ("next_sample", "previous_sample", "choose_sample", "paste_message"),
+        ("whole_sample", "sample_values"),
+        ("include_samples", "forget_samples"),
+    ),
     "View > History": (
         ("history", "why", "time_slider"),
         ("older_state", "newer_state", "back_to_now"),

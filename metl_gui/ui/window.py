@@ -34,6 +34,7 @@ from metl_gui.ui.opening_page import OpeningPage
 from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.panels import Floating, fill_panels, fill_recent
+from metl_gui.ui.preview.room import PreviewRoom
 from metl_gui.ui.project_facts import ProjectFacts
 from metl_gui.ui.projects import Projects
 from metl_gui.ui.review.actions import CARD_KEYS
@@ -80,6 +81,7 @@ class Window(QMainWindow):
     reception: Reception
     interrupted: Interrupted
     map: MapPage
+    preview: PreviewRoom
     lists: ListDocks
     suggest: SuggestionRoom
     owners: OwnerCommands
@@ -113,6 +115,7 @@ class Window(QMainWindow):
         self.interrupted = Interrupted(self)
         self.upkeep = Upkeep(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
+        self.preview = PreviewRoom(self.map, self.project, self.selection, self.jobs, self.settings)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)
         self.owners = OwnerCommands(self)
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
@@ -239,6 +242,10 @@ class Window(QMainWindow):
         self.stack.currentChanged.connect(self.actions_table.refresh)
         self.lists.said.connect(self.notify)
         self.suggest.said.connect(self._tell_said)
+        self.preview.said.connect(self._tell_said)
+        self.preview.run_wanted.connect(self.run)
+        self.preview.panel.retold.connect(self.actions_table.refresh)
+        self.spark.ended.connect(self.project.read_samples_again)
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
         self.map.import_wanted.connect(self.commands.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)

@@ -5,7 +5,7 @@ Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from metl_gui.core.moves import RenameGroup, grouped
 from metl_gui.core.proposals import Proposal, best_proposals, proposals
 from metl_gui.core.review import ReviewItem, TypeChange, review_items
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.suggest.renames import Values
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import (
     BlockName,
@@ -36,6 +37,14 @@ from metl_gui.workbench.session import Door, Workbench
 
 Refused: TypeAlias = RefusedRenames
 """Refused proposals, as ``workbench.refused_proposals()`` reads them."""
+
+ValuesOf: TypeAlias = Callable[[int], Values | None]
+"""Tells sample values by the id of a schema, ``None`` where there are none."""
+
+
+def _no_values(_schema: int) -> None:
+    """Know no sample values of any schema."""
+
 
 ANY_VERDICT = "any"
 """Stands for every verdict."""
@@ -158,25 +167,38 @@ class Decision:
         return {"state": self.state, "title": self.title, "decided": self.decided, "needs_review": self.left}
 
 
-def review_list(document: Document, refused: Refused = NO_RENAMES_REFUSED, wanted: Wanted = EVERYTHING) -> ReviewList:
+def review_list(
+    document: Document,
+    refused: Refused = NO_RENAMES_REFUSED,
+    wanted: Wanted = EVERYTHING,
+    values_of: ValuesOf = _no_values,
+) -> ReviewList:
     """List what waits for a decision: postponed items last, else by schema, version and entity.
 
     Args:
         document: the state to look at.
         refused: proposals not to make again (``workbench.refused_proposals()``).
         wanted: which items, in which order.
+        values_of: tells the sample values of a schema's attributes by id, as evidence for renames.
     """
     found = wanted.of(document, review_items(document))
-    return ReviewList(document.state, tuple(entry(document, one.item, refused, one.assigned) for one in found))
+    entries = (entry(document, one.item, refused, one.assigned, values_of) for one in found)
+    return ReviewList(document.state, tuple(entries))
 
 
 def entry(
-    document: Document, item: ReviewItem, refused: Refused = NO_RENAMES_REFUSED, assigned: str = ""
+    document: Document,
+    item: ReviewItem,
+    refused: Refused = NO_RENAMES_REFUSED,
+    assigned: str = "",
+    values_of: ValuesOf = _no_values,
 ) -> ReviewEntry:
     """Put a review item into names."""
     block = item.block
+    values = values_of(document.extraction.schema_of(block.version))
+    best = best_proposals(document, block, refused, values)
     asked = {path for loss in item.losses for path in (loss.from_path, loss.to_path)}
-    found = (p for p in proposals(document, block, refused) if p.lost in asked)
+    found = (p for p in proposals(document, block, refused, values) if p.lost in asked)
     lost = tuple(LostElement(ElementName(loss.from_path, loss.to_path), loss.reason) for loss in item.losses)
     return ReviewEntry(
         known_block_name(document, block.key),
@@ -193,7 +215,7 @@ def entry(
         block.comment,
         assigned,
         block.when_ms,
-        grouped({loss: p for loss, p in best_proposals(document, block, refused).items() if loss in item.losses}),
+        grouped({loss: proposal for loss, proposal in best.items() if loss in item.losses}),
         tuple((known_block_name(document, x.key), ElementName(x.from_path, x.to_path)) for x in item.there_again),
     )
 

@@ -16,7 +16,7 @@ from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.json_text import Members, is_null
 from metl_gui.core.masks import fed_by_masked, masked_lineages
-from metl_gui.core.nodes import Side
+from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.paths import split
 from metl_gui.core.sample_profiles import SchemaProfile, shown_value
 from metl_gui.core.suggest.values import values_alike
@@ -92,6 +92,7 @@ class SampleShelf:
         self._evidence: dict[BlockKey, tuple[Document, Document, dict[Element, float]]] = {}
         self._renames: dict[int, tuple[_Loaded, Document, Mapping[int, frozenset[str]]]] = {}
         self._schemas: frozenset[int] | None = None
+        self._included: frozenset[int] | None = None
         self._previewer = Previewer()
 
     def refresh(self) -> None:
@@ -101,15 +102,30 @@ class SampleShelf:
             self._profiles.clear()
             self._evidence.clear()
             self._renames.clear()
-            self._schemas = None
+            self._schemas = self._included = None
 
     @property
     def schemas(self) -> frozenset[int]:
         """Ids of the schemas that may have samples."""
         with self._lock:
             if self._schemas is None:
-                self._schemas = frozenset({*self._cache.schemas(), *self._included()})
+                self._schemas = frozenset({*self._cache.schemas(), *self.included})
             return self._schemas
+
+    @property
+    def included(self) -> frozenset[int]:
+        """Ids of the schemas whose samples the project file holds."""
+        with self._lock:
+            if self._included is None:
+                try:
+                    self._included = self._workbench.beside.included_samples()
+                except UserError:
+                    self._included = frozenset()
+            return self._included
+
+    def is_masked(self, document: Document, newest: Document, schema_id: int, attribute: Attribute) -> bool:
+        """Whether the values of an attribute of a schema are for nobody's eyes."""
+        return attribute.lineage in (_hidden(newest, schema_id) | _hidden(document, schema_id))
 
     def of(self, document: Document, schema_id: int) -> tuple[Sample, ...]:
         """Return the samples of a schema, the newest first within each version, versions in turn."""
@@ -217,12 +233,6 @@ class SampleShelf:
         with self._lock:
             self._renames[schema_id] = loaded, newest, found
         return found
-
-    def _included(self) -> frozenset[int]:
-        try:
-            return self._workbench.beside.included_samples()
-        except UserError:
-            return frozenset()
 
     def _load(self, document: Document, schema_id: int) -> _Loaded:
         with self._lock:

@@ -1,15 +1,16 @@
-"""Suggestions by names: for a block, a schema, an entity or all of a project; accepting the best, refusing, restoring.
+"""Suggestions: for a block, a schema, an entity or all of a project; accepting the best, refusing, restoring.
 
-Only names, types, documentation and what was confirmed are looked at: no value of a message, masked or not.
+Names, types, documentation, what was confirmed, and where samples are at hand how much alike values are: never those
+of masked attributes.
 Source: contract.md §1 (``metl suggest``), ux.md §2, dmm.md §9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.document import Document
@@ -34,6 +35,13 @@ from metl_gui.workbench.session import Door, Workbench
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
 _LEAST_SCORE = 0.01
+
+
+Alike: TypeAlias = Callable[[BlockKey], Mapping[Element, float]]
+
+
+def _nothing_alike(_key: BlockKey) -> Mapping[Element, float]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +108,20 @@ class Asked:
 
 
 def suggest(
-    document: Document, asked: Asked = Asked(), refused: Iterable[Refusal] = (), watch: Watch = UNWATCHED
+    document: Document,
+    asked: Asked = Asked(),
+    refused: Iterable[Refusal] = (),
+    watch: Watch = UNWATCHED,
+    alike: Alike = _nothing_alike,
 ) -> Suggestions:
     """Rank what is unmapped: where no entity is named, in the entities that each schema is most alike.
+
+    Args:
+        document: the state.
+        asked: of what.
+        refused: what people refused.
+        watch: progress and cancel.
+        alike: tells how much alike the values of free attributes of a block are.
 
     Raises:
         EditError: the schema, the version or the entity is not known.
@@ -110,11 +129,13 @@ def suggest(
     refusals = Refusals(refused)
     found: list[Suggestion] = []
     for key, share in _blocks(document, asked, watch):
-        found += suggest_in(document, key, refusals, share)
+        found += suggest_in(document, key, refusals, share, alike)
     return Suggestions(document.state, tuple(found))
 
 
-def suggest_in(document: Document, key: BlockKey, refusals: Refusals, share: float = 1.0) -> Iterator[Suggestion]:
+def suggest_in(
+    document: Document, key: BlockKey, refusals: Refusals, share: float = 1.0, alike: Alike = _nothing_alike
+) -> Iterator[Suggestion]:
     """Yield the suggestions of one block, best first.
 
     Args:
@@ -122,8 +143,9 @@ def suggest_in(document: Document, key: BlockKey, refusals: Refusals, share: flo
         key: (v, w).
         refusals: what people refused.
         share: how likely the schema feeds the entity at all.
+        alike: as of ``suggest``.
     """
-    found = suggestions_of(document, key, suggest_block(document, key, refusals), share)
+    found = suggestions_of(document, key, suggest_block(document, key, refusals, alike(key)), share)
     yield from (each for each in found if each.score >= _LEAST_SCORE)
 
 

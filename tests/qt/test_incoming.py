@@ -201,13 +201,17 @@ def test_a_dropped_mapping_table_says_its_numbers_and_adds_its_elements(
     assert window.project.value.matrix.ones == rows
 
 
-def test_dropped_messages_become_the_source_of_a_run(opened: Window, sample: SampleFolder) -> None:
+def test_dropped_messages_are_kept_as_samples_and_are_what_a_run_reads(opened: Window, sample: SampleFolder) -> None:
     opened.run_page.setup.source.clear()
     sheet = drop(opened, sample.messages)
     assert "8 files" in texts(sheet)
     press(sheet, Act.USE)
-    assert opened.stack.currentWidget() is opened.run_page
+    assert opened.stack.currentWidget() is opened.map
     assert opened.run_page.setup.source.text() == str(sample.messages)
+    shelf, schema = opened.project.samples, opened.project.value.extraction.named("fx.payments.orders")
+    assert shelf is not None and schema is not None
+    assert {each.version for each in shelf.of(opened.project.value, schema.id)} <= set(schema.version_ids)
+    assert {each.op for each in shelf.of(opened.project.value, schema.id)} == {"c", "r", "u", "d"}
 
 
 def test_without_a_project_schemas_cannot_be_added_and_the_sheet_says_why(

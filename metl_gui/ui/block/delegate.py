@@ -54,7 +54,8 @@ class RowDelegate(QStyledItemDelegate):
         if row.type_differs:
             paint_cross(painter, mark, themes.current())
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, self._side, is_selected)
+        detail = detail_words(row, self._side, model.values.get(row.id, ""))
+        _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, detail, is_selected)
         painter.restore()
 
 
@@ -91,7 +92,7 @@ def _paint_ground(painter: QPainter, box: QRectF, row: ListRow, option: QStyleOp
     painter.drawRoundedRect(box, 4, 4)
 
 
-def _paint_words(painter: QPainter, box: QRectF, row: ListRow, side: Side, is_selected: bool) -> None:
+def _paint_words(painter: QPainter, box: QRectF, row: ListRow, told: str, is_selected: bool) -> None:
     theme = themes.current()
     name_font, detail_font = themes.scaled(1.0), themes.scaled(0.88)
     metrics, small = QFontMetricsF(name_font), QFontMetricsF(detail_font)
@@ -101,7 +102,7 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, side: Side, is_se
     path = row.attribute.path
     wish = metrics.horizontalAdvance(path)
     room = max(0.0, box.width() - min(wish, box.width() * 0.66) - pill - bubble - 10)
-    detail = small.elidedText(detail_words(row, side), Qt.TextElideMode.ElideRight, room) if room >= 24 else ""
+    detail = small.elidedText(told, Qt.TextElideMode.ElideRight, room) if room >= 24 else ""
     taken = small.horizontalAdvance(detail) + 8 if detail else 0.0
     name = metrics.elidedText(path, Qt.TextElideMode.ElideMiddle, box.width() - taken - pill - bubble)
     painter.setFont(name_font)

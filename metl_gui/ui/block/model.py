@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -28,6 +29,19 @@ class ListModel(QAbstractListModel):
         self.rows: tuple[ListRow, ...] = ()
         self.place: dict[int, int] = {}
         self.status: Status | None = None
+        self.values: Mapping[int, str] = {}
+        self.tips: Mapping[int, str] = {}
+
+    def show_values(self, values: Mapping[int, str], tips: Mapping[int, str]) -> None:
+        """Say other sample values of the attributes.
+
+        Args:
+            values: what stands beside the names, by attribute id; empty where values are not shown.
+            tips: a line for the tooltip of each.
+        """
+        self.values, self.tips = values, tips
+        if self.rows:
+            self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
 
     def show(self, rows: tuple[ListRow, ...], status: Status | None) -> bool:
         """Show other rows; where they are the same attributes, only what is said of them changes.
@@ -69,8 +83,9 @@ class ListModel(QAbstractListModel):
             return row.attribute.path
         if role == ROW_ROLE:
             return row
+        values = self.tips.get(row.id, "") if not row.note.is_masked else ""
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(row_words(row, self.side, "\n"))
+            return plain_tip(row_words(row, self.side, "\n", values))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return row_words(row, self.side, ", ")
+            return row_words(row, self.side, ", ", values)
         return None

@@ -31,6 +31,7 @@ from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.notes import notes_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label, plain_tip
+from metl_gui.ui.sample_values import SampleWords
 from metl_gui.ui.selection import Place, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.menu import action_named, node_menu
@@ -64,6 +65,7 @@ class BlockPanel(Surface):
         self.key: BlockKey | None = None
         self.told = ("Block", "", "plain", "")
         self.why_not_confirm: Callable[[Block], str] = _nothing_against
+        self.values_of: Callable[[BlockKey], tuple[SampleWords, SampleWords]] = _no_values
         self.tools = BlockTools()
         self.lists = TwoLists()
         self.versions = VersionStrip()
@@ -85,6 +87,7 @@ class BlockPanel(Surface):
         project.changed.connect(self.refresh)
         project.commented.connect(self.read_again)
         project.refusals_changed.connect(self.read_again)
+        project.samples_changed.connect(self.read_again)
         selection.changed.connect(self.refresh)
 
     # what is shown
@@ -102,6 +105,13 @@ class BlockPanel(Surface):
         """Show the block anew: what is known beside it is another one now."""
         self._shown = None
         self.refresh()
+
+    def show_values(self) -> None:
+        """Show sample values as they are known now."""
+        if self._shown is not None:
+            left, right = self.values_of(self._shown[1])
+            self.lists.left.rows.show_values(left.beside, left.tips)
+            self.lists.right.rows.show_values(right.beside, right.tips)
 
     def show_ghosts(self, ghosts: tuple[Ghost, ...]) -> None:
         """Show suggestions as dashed lines; those of other blocks are not for this panel."""
@@ -210,6 +220,7 @@ class BlockPanel(Surface):
     def _fill(self, document: Document, key: BlockKey, block: Block | None) -> None:
         lists = lists_of(document, key, notes_of(self._project, key))
         self.lists.show_lists(lists, self._links(lists, block), block.status if block is not None else None)
+        self.show_values()
         said = self._project.comments().of_block(key)
         self.note.setText(note_words(block, _is_newest(document, key), said[-1].text if said else ""))
         self._offer(block)
@@ -230,8 +241,9 @@ class BlockPanel(Surface):
                 )
         version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
         asks = block is not None and 0 < len(block.open_losses) <= _MOST_LOSSES
-        refused = self._project.refused_renames()
-        for loss, proposal in (best_proposals(document, block, refused) if block is not None and asks else {}).items():
+        refused, values = self._project.refused_renames(), self._project.rename_values(version.schema_id)
+        best = best_proposals(document, block, refused, values) if block is not None and asks else {}
+        for loss, proposal in best.items():
             source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
             if source is not None and end is not None:
                 element = Element(end.id, source.id)
@@ -322,6 +334,10 @@ class BlockPanel(Surface):
 
 def _nothing_against(_block: Block) -> str:
     return ""
+
+
+def _no_values(_key: BlockKey) -> tuple[SampleWords, SampleWords]:
+    return SampleWords(), SampleWords()
 
 
 def _attribute(place: Place | None, version_id: int) -> int | None:

@@ -10,6 +10,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.proposals import Refused, best_proposals
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
+from metl_gui.core.suggest.renames import Values
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,13 @@ class BlockPicture:
     links: tuple[Link, ...]
 
 
-def picture_of(document: Document, key: BlockKey, refused: Refused = NO_RENAMES_REFUSED) -> BlockPicture:
-    """Draw a block of a document; a block of zeros has lists without lines."""
+def picture_of(
+    document: Document, key: BlockKey, refused: Refused = NO_RENAMES_REFUSED, values: Values | None = None
+) -> BlockPicture:
+    """Draw a block of a document; a block of zeros has lists without lines.
+
+    Arguments as of ``core.proposals.proposals``.
+    """
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     if version is None or entity_version is None:
         return BlockPicture((), (), ())
@@ -72,7 +78,7 @@ def picture_of(document: Document, key: BlockKey, refused: Refused = NO_RENAMES_
         for element in block.elements
         if (p := version.attribute(element.p)) is not None and (q := entity_version.attribute(element.q)) is not None
     ]
-    for loss, proposal in best_proposals(document, block, refused).items():
+    for loss, proposal in best_proposals(document, block, refused, values).items():
         source = version.at_path(proposal.candidate)
         target = entity_version.of_lineage(loss.q_lineage)
         if source is not None and target is not None:

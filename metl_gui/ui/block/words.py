@@ -9,8 +9,15 @@ from metl_gui.core.blocks import Block, Status
 from metl_gui.core.nodes import Side
 
 
-def row_words(row: ListRow, side: Side, joint: str) -> str:
-    """Say everything of an attribute, for its tooltip and for screen readers."""
+def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:
+    """Say everything of an attribute, for its tooltip and for screen readers.
+
+    Args:
+        row: the attribute.
+        side: of which list.
+        joint: what stands between two parts.
+        values: a line on its sample values.
+    """
     attribute = row.attribute
     need = "optional" if attribute.optional else "required"
     key = ", part of the key" if row.is_key else ""
@@ -22,13 +29,14 @@ def row_words(row: ListRow, side: Side, joint: str) -> str:
         parts.append(f"not mapped: {row.lost}" if row.lost else "not mapped")
     if row.note.is_masked:
         parts.append("masked: its values are not shown")
-    parts += [text for text in (attribute.doc, row.note.comment) if text]
+    parts += [text for text in (values, attribute.doc, row.note.comment) if text]
     return joint.join(parts)
 
 
-def detail_words(row: ListRow, side: Side) -> str:
-    """Say the few words that stand behind a name."""
-    parts = [*(["lost"] if row.lost else []), row.attribute.type_text]
+def detail_words(row: ListRow, side: Side, value: str = "") -> str:
+    """Say the few words that stand behind a name: a sample value where one is shown, and the type."""
+    parts = [*(["lost"] if row.lost else []), *([value] if value and not row.note.is_masked else [])]
+    parts.append(row.attribute.type_text)
     parts += ["key"] if row.is_key else []
     parts += ["required"] if side is Side.CDM and not row.attribute.optional else []
     parts += ["masked"] if row.note.is_masked else []

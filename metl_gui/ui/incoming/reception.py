@@ -91,10 +91,12 @@ class Reception(QObject):
                 window.show_page(1)
                 window.review_commands.read(offer.path)
             case Act.USE | Act.TRY:
-                window.show_page(2)
+                window.show_page(2 if offer.act is Act.TRY else 0)
                 window.run_page.setup.source.setText(self._found.message_source)
                 if offer.act is Act.TRY:
                     window.run()
+                else:
+                    window.preview.keep(self._found.message_source)
             case _:
                 return
 

@@ -16,6 +16,7 @@ from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.other_feeders import other_feeders
 from metl_gui.core.proposals import Proposal, best_proposals
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.suggest.renames import Values
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
@@ -24,6 +25,8 @@ from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
 from metl_gui.ui.showing import show
 from metl_gui.ui.two_lines import TwoLines
+
+_VALUES_SHOWN = 3
 
 
 class AnswerKind(StrEnum):
@@ -76,13 +79,25 @@ class CardFacts:
 
 
 def cards_of(
-    document: Document, block: Block, losses: tuple[Loss, ...], refused: RefusedRenames = NO_RENAMES_REFUSED
+    document: Document,
+    block: Block,
+    losses: tuple[Loss, ...],
+    refused: RefusedRenames = NO_RENAMES_REFUSED,
+    values: Values | None = None,
 ) -> list[CardFacts]:
-    """Work out one card for each loss."""
+    """Work out one card for each loss.
+
+    Args:
+        document: the state.
+        block: the block that lost something.
+        losses: what of it is asked.
+        refused: renames that people refused.
+        values: sample values of attributes of its schema that may be seen, by id.
+    """
     entity_version = document.cdm.version(block.entity_version)
     entity = document.cdm.schema(entity_version.schema_id)
-    best = best_proposals(document, block, refused)
-    choices = loss_choices(document, block, losses, refused)
+    best = best_proposals(document, block, refused, values)
+    choices = loss_choices(document, block, losses, refused, values)
     feeders = other_feeders(document, block) if losses else None
     cards = []
     for loss in losses:
@@ -91,11 +106,26 @@ def cards_of(
         proposal = best.get(loss)
         evidence = f"{proposal.reason}." if proposal else "Nothing new looks like it."
         parts = [f"{loss.reason.rstrip('.')}.", evidence]
+        parts += _values_words(document, block, loss, proposal, values or {})
         parts += [_feeders_words(feeders.get(target.id, 0))] if feeders is not None and target is not None else []
         where = f"{need} {entity.name} {entity_version.label}"
         path = lost_path(document, block, loss)
         cards.append(CardFacts(loss, loss.to_path, where, " ".join(parts), path, proposal, choices[loss]))
     return cards
+
+
+def _values_words(document: Document, block: Block, loss: Loss, proposal: Proposal | None, values: Values) -> list[str]:
+    """Say which values the lost attribute had and the proposed one has; what a person can compare at a glance."""
+    version = document.extraction.version(block.version)
+    now = version.at_path(proposal.candidate) if proposal is not None else None
+    before, after = _first(values.get(loss.p)), _first(values.get(now.id) if now is not None else None)
+    if before and after:
+        return [f"Values were {before}; they are {after} now."]
+    return [f"Values were {before}."] if before else []
+
+
+def _first(values: frozenset[str] | None) -> str:
+    return ", ".join(sorted(values or ())[:_VALUES_SHOWN])
 
 
 def _feeders_words(count: int) -> str:

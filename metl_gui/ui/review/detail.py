@@ -23,6 +23,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.review import ReviewItem
 from metl_gui.core.review_query import ReviewFacts
 from metl_gui.core.suggest.refusal import RefusedRenames
+from metl_gui.core.suggest.renames import Values
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, picture_of
 from metl_gui.ui.block.sketch import BlockLines, scrolled
@@ -65,6 +66,7 @@ class ItemDetail(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._make_matrix: Callable[[], MatrixPane] | None = None
+        self.values_of: Callable[[int], Values | None] = _no_values
         self.matrix: MatrixPane | None = None
         self._title = Elided(kind="title", is_snug=True)
         self._pill = Pill()
@@ -185,10 +187,13 @@ class ItemDetail(QWidget):
         known = origin is not None and document.matrix.block(*origin) is not None
         before = picture_of(document, origin) if origin is not None and known else BlockPicture((), (), ())
         self.before.show_picture(before)
-        self.after.show_picture(picture_of(document, block.key, refused))
+        self.after.show_picture(picture_of(document, block.key, refused, self._values(document, block)))
         words = block_words(document, origin) if origin is not None and known else "it is not in the matrix any more"
         self._before_title.setText(f"Before · {words}")
         self._after_title.setText(f"After · {block_words(document, block.key)}")
+
+    def _values(self, document: Document, block: Block) -> Values | None:
+        return self.values_of(document.extraction.schema_of(block.version))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the lists as much of the room as the cards leave."""
@@ -222,7 +227,7 @@ class ItemDetail(QWidget):
         self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost - 1) if lost else 0)
 
     def _show_cards(self, document: Document, item: ReviewItem, refused: RefusedRenames, can_decide: bool) -> None:
-        facts = cards_of(document, item.block, item.losses, refused)
+        facts = cards_of(document, item.block, item.losses, refused, self._values(document, item.block))
         best = {each.loss: each.proposal for each in facts if each.proposal is not None}
         self.groups.show_groups(grouped(best), can_decide)
         if self.losses.show_facts(item.key, facts, can_decide):
@@ -292,6 +297,10 @@ class ItemDetail(QWidget):
 
     def _show_matrix(self) -> None:
         self.show_matrix(True)
+
+
+def _no_values(_schema: int) -> None:
+    """Know no sample values of any schema."""
 
 
 def _said_words(block: Block) -> str:

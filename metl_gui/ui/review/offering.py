@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from metl_gui.core.blocks import Element
 from metl_gui.core.document import Document
 from metl_gui.core.proposals import best_proposals
 from metl_gui.core.review import ReviewItem
@@ -22,7 +24,12 @@ LEAST_SCORE = 0.5
 
 
 def offers(
-    document: Document, item: ReviewItem, asked: tuple[int, ...], refusals: Refusals, refused: RefusedRenames
+    document: Document,
+    item: ReviewItem,
+    asked: tuple[int, ...],
+    refusals: Refusals,
+    refused: RefusedRenames,
+    alike: Mapping[Element, float] | None = None,
 ) -> tuple[Candidate, ...]:
     """Return the best place of each new attribute in the block of an item, as far as one is likely.
 
@@ -34,11 +41,12 @@ def offers(
         asked: ids of the attributes.
         refusals: suggestions that people refused.
         refused: renames that people refused.
+        alike: how much alike the values of free attributes are.
     """
     version, target = document.extraction.version(item.key[0]), document.cdm.version(item.key[1])
     likely = [
         each
-        for each in suggest_block(document, item.key, refusals)
+        for each in suggest_block(document, item.key, refusals, alike)
         if each.is_best and each.score >= LEAST_SCORE and each.element.p in asked
     ]
     if not likely:
@@ -69,7 +77,7 @@ class OfferingRoom(QObject):
         if item is None or workbench is None or not asked or not self._page.isVisible():
             self._newest.cancel()
             return
-        refused = self._page.refused
+        refused, shelf, newest = self._page.refused, self._project.samples, self._project.newest
 
         def done(outcome: Outcome[tuple[Candidate, ...]]) -> None:
             if outcome.value is not None and self._page.item is item and self._project.value is document:
@@ -77,6 +85,13 @@ class OfferingRoom(QObject):
 
         self._newest.start(
             "Looking where new attributes go",
-            lambda _watch: offers(document, item, asked, Refusals(workbench.refused_suggestions()), refused),
+            lambda _watch: offers(
+                document,
+                item,
+                asked,
+                Refusals(workbench.refused_suggestions()),
+                refused,
+                shelf.alike(document, newest, item.key) if shelf is not None else None,
+            ),
             done,
         )

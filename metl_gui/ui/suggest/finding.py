@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.blocks import BlockKey
+from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.block import Candidate, suggest_block
@@ -41,7 +42,11 @@ class Found:
 
 
 def find(
-    document: Document, place: tuple[BlockKey | None, int], refusals: Refusals, index: EntityIndex | None
+    document: Document,
+    place: tuple[BlockKey | None, int],
+    refusals: Refusals,
+    index: EntityIndex | None,
+    alike: Callable[[BlockKey], Mapping[Element, float]] | None = None,
 ) -> tuple[Found, EntityIndex | None]:
     """Find the candidates of a block, or the entities that a schema version may feed.
 
@@ -50,13 +55,15 @@ def find(
         place: the block, ``None`` while no entity is chosen, and the schema version.
         refusals: what people refused.
         index: of the entities, where it was made already.
+        alike: tells how much alike the values of free attributes of a block are.
 
     Returns:
         What was found, and the index for the next time.
     """
     key, version = place
     if key is not None:
-        return Found(document, key, version, suggest_block(document, key, refusals)), index
+        values = alike(key) if alike is not None else None
+        return Found(document, key, version, suggest_block(document, key, refusals, values)), index
     known = index or EntityIndex(document)
     ranks = known.rank(document, document.extraction.version(version))
     ranks = tuple(rank for rank in ranks if rank.is_fed or rank.score >= _LEAST_ENTITY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, Signal
 
@@ -64,6 +64,7 @@ class Suggestions(QObject):
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         project.refusals_changed.connect(self._refused_elsewhere)
+        project.samples_changed.connect(self._look_anew)
         selection.changed.connect(self._selected)
 
     # what is suggested
@@ -207,6 +208,11 @@ class Suggestions(QObject):
         self._look()
         self.changed.emit()
 
+    def _look_anew(self) -> None:
+        """Look again: the values of samples speak for other pairs now."""
+        self._asked = None
+        self._look()
+
     def _changed(self, changed: Changed) -> None:
         if changed.before.cdm is not changed.after.cdm:
             self._index = None
@@ -232,9 +238,13 @@ class Suggestions(QObject):
             return False
         self._asked = asked
         key, refusals, index = place[0], Refusals(self.refused), self._index
+        shelf, newest = self._project.samples, self._project.newest
+
+        def alike(of: BlockKey) -> Mapping[Element, float]:
+            return shelf.alike(document, newest, of) if shelf is not None else {}
 
         def task(_watch: object = None) -> tuple[Found, EntityIndex | None]:
-            return find(document, place, refusals, index)
+            return find(document, place, refusals, index, alike)
 
         if self._is_warm and key is not None and is_small(document, key):
             self._take(task())

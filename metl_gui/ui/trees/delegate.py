@@ -22,6 +22,7 @@ ROW_PX = 24
 _BUBBLE_PX = 16.0
 _NAME, _NAME_BESIDE_MASKED = 0.9, 0.6
 """Share of a row that a name may take from the words beside it; that values are masked must be seen."""
+_BETWEEN = "  ·  "
 _LEAST_LETTERS = 4
 """Fewer letters of a type say nothing."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -35,11 +36,16 @@ def _no_note(_index: Index) -> Note:
     return NOTHING
 
 
+def _no_value(_index: Index) -> str:
+    return ""
+
+
 class RowDelegate(QStyledItemDelegate):
     """Paints rows from their ``RowFacts``.
 
     ``is_implied`` tells which rows chosen cells imply; their tint is lighter than that of chosen rows. ``below`` is the
-    row on which dragged fields would be dropped. ``note_of`` tells what people said of a row.
+    row on which dragged fields would be dropped. ``note_of`` tells what people said of a row, ``value_of`` a sample
+    value of it, which is shown where there is room for it beside the name and the type.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -47,6 +53,7 @@ class RowDelegate(QStyledItemDelegate):
         self.is_implied: Callable[[Index], bool] = _is_nothing
         self.below: QPersistentModelIndex | None = None
         self.note_of: Callable[[Index], Note] = _no_note
+        self.value_of: Callable[[Index], str] = _no_value
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Every row is equally high."""
@@ -74,11 +81,14 @@ class RowDelegate(QStyledItemDelegate):
             paint_mark(painter, QRectF(left + 2, box.center().y() - size / 2, size, size), facts.mark, theme)
             left += themes.px(18)
         words = QRectF(left, box.top(), box.right() - left - 10, box.height())
-        _paint_words(painter, words, facts, self.note_of(index), is_selected)
+        value = self.value_of(index) if facts.mark is not None else ""
+        _paint_words(painter, words, facts, self.note_of(index), is_selected, value)
         painter.restore()
 
 
-def _paint_words(painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is_selected: bool) -> None:
+def _paint_words(
+    painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is_selected: bool, value: str = ""
+) -> None:
     theme = themes.current()
     detail_font = themes.scaled(0.88)
     name_font = themes.scaled(1.0, bold=facts.is_strong)
@@ -90,6 +100,9 @@ def _paint_words(painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is
     name_width = name_metrics.horizontalAdvance(facts.name)
     share = _NAME_BESIDE_MASKED if note.is_masked else _NAME
     detail_room = max(0.0, box.width() - min(name_width, box.width() * share) - pill - 10)
+    with_value = f"{value}{_BETWEEN}{told}" if value and not note.is_masked else ""
+    if with_value and detail_metrics.horizontalAdvance(with_value) <= detail_room:
+        told = with_value
     detail = detail_metrics.elidedText(told, Qt.TextElideMode.ElideRight, detail_room)
     if detail != told and len(detail) < _LEAST_LETTERS:
         detail = ""

@@ -14,6 +14,7 @@ from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import NOTHING, PlaceNotes
 from metl_gui.ui.pause import pause
 from metl_gui.ui.plain import plain_label, plain_tip
+from metl_gui.ui.sample_values import PlaceValues
 from metl_gui.ui.selection import Place, Selected, Selection
 from metl_gui.ui.surface import Surface
 from metl_gui.ui.trees.chosen_rows import rows_of
@@ -76,7 +77,10 @@ class TreePanel(Surface):
         self.view = TreeView(side, name, self.model)
         self.view.rows.is_implied = self._is_implied
         self._notes = PlaceNotes(project, side)
+        self._values = PlaceValues(project, side)
+        self._shows_values = False
         self.view.rows.note_of = self._note_of
+        self.view.rows.value_of = self._value_of
         self.strip = Strip("Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION)
         self.strip.hide()
         self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
@@ -86,6 +90,7 @@ class TreePanel(Surface):
         self.model.filled.connect(self._filled)
         self.model.followed.connect(self._followed)
         project.commented.connect(self._commented)
+        project.samples_changed.connect(self.view.viewport().update)
         self.funnel.toggled.connect(self._narrow)
         self.box.textChanged.connect(self._wait_for_letters)
         self.view.selectionModel().selectionChanged.connect(self._chosen)
@@ -102,6 +107,11 @@ class TreePanel(Surface):
         self.box.setText(text)
         self._timer.stop()
         self._filter()
+
+    def show_values(self, is_on: bool) -> None:
+        """Show sample values beside names where there is room, or not."""
+        self._shows_values = is_on
+        self.view.viewport().update()
 
     @property
     def is_folded(self) -> bool:
@@ -271,6 +281,10 @@ class TreePanel(Surface):
         place = self.model.place(index)
         return self._notes.of(place) if place is not None else NOTHING
 
+    def _value_of(self, index: QModelIndex | QPersistentModelIndex) -> str:
+        place = self.model.place(index) if self._shows_values else None
+        return self._values.beside(place) if place is not None else ""
+
     def _show_menu(self, at: QPoint) -> None:
         place = self.model.place(self.view.currentIndex())
         menu = node_menu(self, self.side, place) if place is not None else None
@@ -281,5 +295,5 @@ class TreePanel(Surface):
         place, at = wanted
         facts = self.model.index_of(place).data(FACTS_ROLE)
         state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""
-        note = self._notes.of(place)
-        QToolTip.showText(at, plain_tip(tip_of(self._project.value, self.side, place, note, state)), self.view)
+        note, values = self._notes.of(place), self._values.tip(place)
+        QToolTip.showText(at, plain_tip(tip_of(self._project.value, self.side, place, note, state, values)), self.view)

@@ -11,7 +11,7 @@ from metl_gui.ui.selection import Place
 _SHOWN = 12
 
 
-def tip_of(document: Document, side: Side, place: Place, note: Note, state: str = "") -> str:
+def tip_of(document: Document, side: Side, place: Place, note: Note, state: str = "", values: str = "") -> str:
     """Describe a node.
 
     Args:
@@ -20,6 +20,7 @@ def tip_of(document: Document, side: Side, place: Place, note: Note, state: str 
         place: the node.
         note: comment and mask of it.
         state: what its mark says, in words.
+        values: a line on its sample values.
     """
     tree = document.tree(side)
     schema = tree.find_schema(place.schema)
@@ -35,6 +36,8 @@ def tip_of(document: Document, side: Side, place: Place, note: Note, state: str 
         lines = _attribute_lines(document, side, schema, version, attribute, state)
     if note.is_masked:
         lines.append("masked: its values are not shown")
+    elif values:
+        lines.append(values)
     if note.comment:
         lines.append(f"“{note.comment}”")
     return "\n".join(lines)

@@ -1,0 +1,272 @@
+"""A preview as one text with looks and spots: the row as it came in, below it each message that it becomes.
+
+Plain values. The text is what people read and copy; a spot is the value of one attribute in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from metl_gui.core import paths
+from metl_gui.core.blocks import BlockKey
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side, Version
+from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.ui.run.indent import TOKENS, indented
+from metl_gui.ui.run.members import Member, Path, members_of
+from metl_gui.workbench.masking import UNREADABLE
+from metl_gui.workbench.preview import Preview, PreviewMessage, payload_of
+
+_LONGEST_PIECE = 160
+_LONGEST_WHOLE = 20_000
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+class Look(StrEnum):
+    """How a part of the text looks; ``PLAIN`` for what no part names."""
+
+    PLAIN = "plain"
+    HEAD = "head"
+    VALUE = "value"
+    UNMAPPED = "unmapped"
+    WAITS = "waits"
+    QUIET = "quiet"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of the text that looks different."""
+
+    start: int
+    stop: int
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The value of one attribute.
+
+    Args:
+        side: whose tree the attribute is of.
+        version: id of its version.
+        attribute: its id.
+        member: where its name and value stand.
+        partners: what belongs to it on the other side, as (version, attribute) ids.
+        value: the value as it stands there.
+    """
+
+    side: Side
+    version: int
+    attribute: int
+    member: Member
+    partners: frozenset[tuple[int, int]]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A preview laid out.
+
+    Args:
+        text: all of it.
+        parts: its looks, in order.
+        spots: its values, in order.
+    """
+
+    text: str = ""
+    parts: tuple[Part, ...] = ()
+    spots: tuple[Spot, ...] = ()
+
+    def spot_at(self, position: int) -> Spot | None:
+        """Return the spot at a position of the text."""
+        found = [spot for spot in self.spots if spot.member.start <= position < spot.member.stop]
+        return min(found, key=lambda spot: spot.member.stop - spot.member.start, default=None)
+
+
+def lay_out(document: Document, preview: Preview, key: BlockKey | None, note: str = "", is_whole: bool = False) -> Laid:
+    """Lay a preview out.
+
+    Args:
+        document: the state that it is of.
+        preview: what becomes of the message.
+        key: the block whose message comes first.
+        note: what a person must know of the sample.
+        is_whole: show whole records with their envelopes, one member a line.
+    """
+    page = _Page(document, is_whole)
+    page.incoming(preview, note)
+    for message in sorted(preview.messages, key=lambda each: each.key != key):
+        page.outgoing(preview, message)
+    if preview.fate is not Fate.MAPPED:
+        page.line()
+        page.say(preview.words, Look.WAITS if preview.fate is Fate.SET_ASIDE else Look.HEAD)
+    return page.laid()
+
+
+@dataclass(slots=True)
+class _Page:
+    document: Document
+    is_whole: bool
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    parts: list[Part] = field(default_factory=list)
+    spots: list[Spot] = field(default_factory=list)
+
+    def laid(self) -> Laid:
+        text = "".join(self.pieces).rstrip("\n")
+        return Laid(text, tuple(sorted(self.parts, key=lambda each: each.start)), tuple(self.spots))
+
+    def line(self) -> None:
+        self._write("\n")
+
+    def say(self, words: str, look: Look) -> None:
+        self.parts.append(Part(self.length, self.length + len(words), look))
+        self._write(f"{words}\n")
+
+    def incoming(self, preview: Preview, note: str) -> None:
+        """Write what came in, mapped values strong, the others dim."""
+        where = f"{preview.schema} {preview.version}".strip() or "no schema of the project"
+        self.say(" · ".join(part for part in ("in", where, preview.op_words) if part), Look.HEAD)
+        if note:
+            self.say(note, Look.WAITS)
+        raw = preview.whole if self.is_whole or preview.row is None else preview.row
+        if raw is None:
+            self.say(UNREADABLE, Look.QUIET)
+            return
+        text = self._text(raw)
+        version = self._version(preview)
+        self._row(text, version, preview)
+
+    def outgoing(self, preview: Preview, message: PreviewMessage) -> None:
+        """Write one message."""
+        self.line()
+        self.say(f"out · {message.entity} {message.version} · state {self.document.state}", Look.HEAD)
+        if message.text is None:
+            self.say(UNREADABLE, Look.QUIET)
+        else:
+            raw = message.text if self.is_whole else payload_of(message.text)
+            self._payload(self._text(message.text if raw is None else raw), preview, message)
+        for note in message.notes:
+            self.say(note, Look.WAITS)
+
+    def _row(self, text: str, version: Version | None, preview: Preview) -> None:
+        begin = self.length
+        self._write(f"{text}\n")
+        if version is None:
+            return
+        members = members_of(text)
+        place = _place_of_row(members, version)
+        went = _went(self.document, preview)
+        for attribute in version.attributes:
+            member = members.get((*place, *paths.split(attribute.path))) if place is not None else None
+            if member is None:
+                continue
+            partners = went.get(attribute.path, frozenset())
+            self._look(begin, member, is_mapped=bool(partners))
+            self._spot(Side.EXTRACTION, version.id, attribute.id, begin, member, partners, text)
+
+    def _payload(self, text: str, preview: Preview, message: PreviewMessage) -> None:
+        begin = self.length
+        self._write(f"{text}\n")
+        version = self.document.cdm.find_version(message.key[1]) if message.key is not None else None
+        source = self._version(preview)
+        if version is None or source is None:
+            return
+        members = members_of(text)
+        came = {target: path for path, target in message.links}
+        by_path = {attribute.path: attribute.id for attribute in source.attributes}
+        for attribute in version.attributes:
+            split = paths.split(attribute.path)
+            member = members.get(("payload", *split) if self.is_whole else split)
+            if member is None:
+                continue
+            end = by_path.get(came.get(attribute.path, ""))
+            partners = frozenset([(source.id, end)]) if end is not None else frozenset[tuple[int, int]]()
+            self._look(begin, member, is_mapped=True)
+            self._spot(Side.CDM, version.id, attribute.id, begin, member, partners, text)
+
+    def _look(self, begin: int, member: Member, *, is_mapped: bool) -> None:
+        if is_mapped:
+            self.parts.append(Part(begin + member.value, begin + member.stop, Look.VALUE))
+        else:
+            self.parts.append(Part(begin + member.start, begin + member.stop, Look.UNMAPPED))
+
+    def _spot(
+        self,
+        side: Side,
+        version: int,
+        attribute: int,
+        begin: int,
+        member: Member,
+        partners: frozenset[tuple[int, int]],
+        text: str,
+    ) -> None:
+        moved = Member(member.start + begin, member.value + begin, member.stop + begin)
+        value = text[member.value : member.stop].replace(_NO_BREAK, " ")
+        self.spots.append(Spot(side, version, attribute, moved, partners, value))
+
+    def _version(self, preview: Preview) -> Version | None:
+        schema = self.document.extraction.named(preview.schema) if preview.schema else None
+        return self.document.extraction.labelled(schema.id, preview.version) if schema is not None else None
+
+    def _text(self, raw: bytes) -> str:
+        text = raw[:_LONGEST_WHOLE].decode("utf-8", "backslashreplace")
+        if len(raw) > _LONGEST_WHOLE:
+            return f"{text}\n… {len(raw) - _LONGEST_WHOLE:,} more bytes"
+        return indented(text) if self.is_whole else flowing(text)
+
+    def _write(self, text: str) -> None:
+        self.pieces.append(text)
+        self.length += len(text)
+
+
+def flowing(text: str) -> str:
+    """Lay one JSON value out on one line that breaks between members only; long texts are cut.
+
+    Digits and escapes stay as they came.
+    """
+    return "".join(_flowing(text))
+
+
+def _flowing(text: str) -> Iterator[str]:
+    pieces = TOKENS.findall(text)
+    for at, piece in enumerate(pieces):
+        following = pieces[at + 1] if at + 1 < len(pieces) else ""
+        if piece in "{[":
+            yield piece if following and following in "}]" else piece + _NO_BREAK
+        elif piece in "}]":
+            yield piece if at and pieces[at - 1] in "{[" else _NO_BREAK + piece
+        elif piece == ",":
+            yield ", "
+        elif piece == ":":
+            yield ":" + _NO_BREAK
+        elif len(piece) > _LONGEST_PIECE:
+            yield f"{piece[: _LONGEST_PIECE - 40]}…{piece[-1]}"
+        else:
+            yield piece
+
+
+def _went(document: Document, preview: Preview) -> Mapping[str, frozenset[tuple[int, int]]]:
+    """Return where each source path went: the attributes of entity versions by id."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for message in preview.messages:
+        version = document.cdm.find_version(message.key[1]) if message.key is not None else None
+        by_path = {attribute.path: attribute.id for attribute in version.attributes} if version is not None else {}
+        for source, target in message.links:
+            if version is not None and target in by_path:
+                found.setdefault(source, set()).add((version.id, by_path[target]))
+    return {path: frozenset(ends) for path, ends in found.items()}
+
+
+def _place_of_row(members: Mapping[Path, Member], version: Version) -> Path | None:
+    """Find where in a text the row stands: itself, or within the envelope."""
+    tops = [paths.split(attribute.path) for attribute in version.attributes]
+    for wrapper in ((), ("value",), ("message",), ("data",)):
+        for part in ((), ("payload",)):
+            for row in (("after",), ("before",), ()):
+                place = (*wrapper, *part, *row)
+                if any((*place, *top) in members for top in tops):
+                    return place
+    return None

@@ -1,0 +1,250 @@
+"""The preview panel: follows the selection, shows a sample of it and what becomes of it, anew after every edit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from metl_gui.core.nodes import Side
+from metl_gui.core.sample_profiles import shown_value
+from metl_gui.ui.document import Changed, OpenProject
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.preview.choices import Wanted, key_of, note_of, samples_for, wanted
+from metl_gui.ui.preview.laid import Laid, Spot, lay_out
+from metl_gui.ui.preview.text import Ends, PreviewText
+from metl_gui.ui.preview.tools import PreviewTools
+from metl_gui.ui.selection import Selected, Selection, place_of_version
+from metl_gui.ui.surface import Surface
+from metl_gui.ui.trees.menu import action_named
+from metl_gui.workbench.preview import Preview, Previews
+from metl_gui.workbench.sample_shelf import Sample
+
+_TEXT, _EMPTY = range(2)
+_NOTHING = "Select a schema, an entity or a cell to see what becomes of its messages."
+
+
+class PreviewPanel(Surface):
+    """Shows one message at a time.
+
+    Signals:
+        run_wanted: a test run, whose messages become samples.
+        paste_wanted: a message is to be pasted.
+        retold: what is shown changed, see ``told``.
+    """
+
+    run_wanted = Signal()
+    paste_wanted = Signal()
+    retold = Signal()
+
+    def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (420, 290), parent, share=(0.3, 0.36))
+        self._project = project
+        self._selection = selection
+        self._previews = Previews()
+        self._asked: Wanted | None = None
+        self._at: dict[Wanted, int] = {}
+        self._pasted: tuple[bytes, Wanted | None] | None = None
+        self._choice: Sample | None = None
+        self.samples: tuple[Sample, ...] = ()
+        self.preview: Preview | None = None
+        self.told = ""
+        self.tools = PreviewTools()
+        self.text = PreviewText()
+        self._build()
+        self.tools.stepped.connect(self.step)
+        self.tools.whole.toggled.connect(self.refresh)
+        self.tools.paste_wanted.connect(self.paste_wanted)
+        self.text.picked.connect(self._picked)
+        project.opened.connect(self._opened)
+        project.changed.connect(self._changed)
+        project.looked.connect(self.refresh)
+        project.samples_changed.connect(self.refresh)
+        selection.changed.connect(self._follow)
+
+    # what is shown
+
+    def refresh(self, _what: object = None) -> None:
+        """Show the sample of the selection as it becomes now; while nobody can see it, nothing is worked out."""
+        if not self.isVisible():
+            return
+        document, shelf, selected = self._project.value, self._project.samples, self._selection.current
+        self._asked = wanted(document, selected, shelf) if shelf is not None else None
+        asked = self._asked
+        self.samples = samples_for(document, shelf, asked) if shelf is not None and asked is not None else ()
+        if self._pasted is not None and self._pasted[1] != asked:
+            self._pasted = None
+        self._show(selected)
+
+    def show_pasted(self, raw: bytes) -> None:
+        """Show a message that is no sample, until something else is selected."""
+        self._pasted = raw, self._asked
+        self.refresh()
+
+    def show_sample(self, sample: Sample) -> None:
+        """Show a certain sample of the schema that is selected."""
+        self._pasted = None
+        if self._asked is not None and self._is_listed(sample):
+            self._at[self._asked] = self._place(sample)
+            self.refresh()
+        elif sample.version is not None:
+            self._choice = sample
+            self._selection.choose(
+                self._selection.current.with_place(
+                    Side.EXTRACTION, place_of_version(self._project.value, Side.EXTRACTION, sample.version)
+                )
+            )
+
+    def step(self, step: int) -> None:
+        """Go to the sample some places before or after, round at the ends."""
+        asked = self._asked
+        if asked is None or not self.samples:
+            return
+        if self._pasted is None:
+            self._at[asked] = (self._at.get(asked, 0) + step) % len(self.samples)
+        self._pasted = None
+        self.refresh()
+        if self.preview is not None:
+            words = f"sample {self._at.get(asked, 0) + 1} of {len(self.samples)}. {self.preview.words}"
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.text, words))
+
+    def take_focus(self) -> None:
+        """Put the keyboard on the preview."""
+        (self.text if self._stack.currentIndex() == _TEXT else self.paste_button).setFocus()
+
+    @property
+    def sample(self) -> Sample | None:
+        """The sample that is shown."""
+        at = self._at.get(self._asked, 0) if self._asked is not None else 0
+        return self.samples[min(at, len(self.samples) - 1)] if self.samples else None
+
+    @property
+    def shown_values(self) -> dict[tuple[Side, int, int], str]:
+        """The values of the message that is shown, by side, version and attribute id."""
+        spots = self.text.laid.spots if self.isVisible() and not self.tools.whole.isChecked() else ()
+        return {(s.side, s.version, s.attribute): shown_value(s.value.encode()) for s in spots}
+
+    @property
+    def asked(self) -> Wanted | None:
+        """What the selection asks samples of."""
+        return self._asked
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show what changed while nobody could see it."""
+        super().showEvent(event)
+        self.tools.say_keys(lambda name: action_named(self, name))
+        self.refresh()
+
+    def _build(self) -> None:
+        self._words = plain_label(_NOTHING, "dim")
+        self._words.setWordWrap(True)
+        self.run_button = KeyButton("Test run", "F5")
+        self.paste_button = KeyButton("Paste a message…")
+        self.run_button.clicked.connect(self.run_wanted)
+        self.paste_button.clicked.connect(self.paste_wanted)
+        self._empty = QWidget()
+        column = QVBoxLayout(self._empty)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(self._words)
+        for button in (self.run_button, self.paste_button):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.text)
+        self._stack.addWidget(self._empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 8)
+        layout.addWidget(self._stack, 1)
+        self._show_empty()
+
+    # following
+
+    def _opened(self, _workbench: object) -> None:
+        self._at, self._pasted, self._choice = {}, None, None
+        self._previews = Previews()
+        self.refresh()
+
+    def _changed(self, _changed: Changed) -> None:
+        self.refresh()
+
+    def _follow(self, selected: Selected) -> None:
+        """Follow the selection; where it stays with the same samples, only what is marked changes."""
+        if not self.isVisible():
+            return
+        shelf = self._project.samples
+        asked = wanted(self._project.value, selected, shelf) if shelf is not None else None
+        if asked == self._asked and self._pasted is None:
+            self._show(selected)
+        else:
+            self.refresh()
+
+    def _show(self, selected: Selected) -> None:
+        choice, self._choice = self._choice, None
+        if choice is not None and self._asked is not None and self._is_listed(choice):
+            self._at[self._asked] = self._place(choice)
+        sample = self.sample
+        raw = self._pasted[0] if self._pasted is not None else sample.raw if sample is not None else None
+        if raw is None:
+            self._show_empty()
+            return
+        document, asked = self._project.value, self._asked
+        self._previews.take(document, self._project.newest)
+        self.preview = self._previews.of(raw, sample.place if self._pasted is None and sample is not None else "pasted")
+        is_sample = self._pasted is None and sample is not None and asked is not None
+        note = note_of(document, sample, asked) if is_sample and sample is not None and asked is not None else ""
+        laid = lay_out(document, self.preview, key_of(document, selected), note, self.tools.whole.isChecked())
+        self.text.show_laid(laid, _chosen(selected))
+        self._stack.setCurrentIndex(_TEXT)
+        self._tell()
+
+    def _show_empty(self) -> None:
+        self.preview = None
+        self.text.show_laid(Laid(), frozenset())
+        schema = self._project.value.extraction.find_schema(self._asked.schema) if self._asked is not None else None
+        is_entity = schema is None and self._selection.current.target is not None
+        words = _NOTHING
+        if schema is not None or is_entity:
+            whose = f"of {schema.name}" if schema is not None else "of what feeds this entity"
+            words = f"No samples {whose} yet: run a test (F5) or drop a message file."
+        self._words.setText(words)
+        for button in (self.run_button, self.paste_button):
+            button.setVisible(self._project.workbench is not None)
+        self._stack.setCurrentIndex(_EMPTY)
+        self._tell()
+
+    def _tell(self) -> None:
+        at = self._at.get(self._asked, 0) if self._asked is not None else 0
+        self.tools.show_count(min(at, max(len(self.samples) - 1, 0)), len(self.samples))
+        self.tools.whole.setEnabled(self.preview is not None)
+        self.told = "pasted message" if self._pasted is not None else ""
+        self.retold.emit()
+
+    def _picked(self, spot: Spot) -> None:
+        """Select the attribute of a value, and the one at the other end where there is a single one."""
+        document = self._project.value
+        selected = self._selection.current.with_place(
+            spot.side, place_of_version(document, spot.side, spot.version, spot.attribute)
+        )
+        other = Side.CDM if spot.side is Side.EXTRACTION else Side.EXTRACTION
+        if len(spot.partners) == 1:
+            (end,) = spot.partners
+            selected = selected.with_place(other, place_of_version(document, other, *end))
+        self._selection.choose(selected)
+
+    def _place(self, sample: Sample) -> int:
+        return next(at for at, each in enumerate(self.samples) if each is sample)
+
+    def _is_listed(self, sample: Sample) -> bool:
+        return any(each is sample for each in self.samples)
+
+
+def _chosen(selected: Selected) -> Ends:
+    """Return the attributes that are selected on either side."""
+    return frozenset(
+        (side, place.version, place.attribute)
+        for side in Side
+        for place in selected.all_on(side)
+        if place.version is not None and place.attribute is not None
+    )

@@ -1,0 +1,104 @@
+"""Sample values of the nodes of one tree, for tooltips and beside names; of none that is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
+from metl_gui.core.sample_profiles import profile_words
+from metl_gui.ui.document import OpenProject
+from metl_gui.ui.selection import Place
+from metl_gui.workbench.sample_shelf import SHOWN_VALUES, Values
+
+_LONGEST_BESIDE = 24
+_NONE: Mapping[int, Values] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleWords:
+    """What is said of the sample values of a list of attributes.
+
+    Args:
+        beside: what stands beside the names, by attribute id.
+        tips: a line for the tooltip of each.
+    """
+
+    beside: Mapping[int, str] = field(default_factory=dict)
+    tips: Mapping[int, str] = field(default_factory=dict)
+
+
+class PlaceValues:
+    """Values by node, worked out once for each version until samples, document or masks change.
+
+    Args:
+        project: asked for its document and samples.
+        side: the tree.
+    """
+
+    def __init__(self, project: OpenProject, side: Side) -> None:
+        self._project, self._side = project, side
+        self._known: tuple[Document, Document] | None = None
+        self._of_version: dict[int, Mapping[int, Values]] = {}
+        project.samples_changed.connect(self._forget)
+
+    def of(self, place: Place) -> Values:
+        """Return the values of an attribute, the newest first; it costs next to nothing without samples."""
+        if place.version is None or place.attribute is None:
+            return ()
+        return self.of_version(place.version).get(place.attribute, ())
+
+    def of_version(self, version_id: int) -> Mapping[int, Values]:
+        """Return the values of all attributes of a version by id."""
+        shelf = self._project.samples
+        if shelf is None or not shelf.schemas:
+            return _NONE
+        now = self._project.value, self._project.newest
+        if self._known is None or self._known[0] is not now[0] or self._known[1] is not now[1]:
+            self._known, self._of_version = now, {}
+        if version_id not in self._of_version:
+            self._of_version[version_id] = self._project.sample_values(self._side, version_id)
+        return self._of_version[version_id]
+
+    def beside(self, place: Place) -> str:
+        """Return the newest value as it stands beside a name; empty for none."""
+        values = self.of(place)
+        return beside(values[0]) if values else ""
+
+    def tip(self, place: Place) -> str:
+        """Return a line of a tooltip: values, or what the project knows of them; empty for nothing."""
+        values = self.of(place)
+        if values:
+            return f"values: {listed(values)}"
+        return self._profiled(place)
+
+    def _profiled(self, place: Place) -> str:
+        """Say what values look like where only the project's profile is at hand; of extraction attributes only."""
+        shelf, document = self._project.samples, self._project.value
+        if shelf is None or self._side is not Side.EXTRACTION or place.version is None:
+            return ""
+        profile = shelf.profile(place.schema)
+        version = document.extraction.find_version(place.version)
+        attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
+        if profile is None or attribute is None:
+            return ""
+        if shelf.is_masked(document, self._project.newest, place.schema, attribute):
+            return ""
+        found = profile.of_path(attribute.path)
+        words = profile_words(found) if found is not None and found.types else ""
+        return f"values: {words}" if words else ""
+
+    def _forget(self) -> None:
+        self._known = None
+
+
+def beside(value: str) -> str:
+    """Cut a value to what may stand beside a name."""
+    return value if len(value) <= _LONGEST_BESIDE else value[: _LONGEST_BESIDE - 1] + "…"
+
+
+def listed(values: Values) -> str:
+    """List some values."""
+    more = " …" if len(values) > SHOWN_VALUES else ""
+    return ", ".join(values[:SHOWN_VALUES]) + more

@@ -17,6 +17,7 @@ from metl_gui.cli import (
     merges,
     owners,
     past_runs,
+    profiles,
     publishing,
     reviews,
     runs,
@@ -42,6 +43,7 @@ GROUPS = (
     merges,
     runs,
     past_runs,
+    profiles,
 )
 """The modules that register commands, in the order of the help."""
 

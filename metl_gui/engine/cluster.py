@@ -49,7 +49,8 @@ class ClusterRuntime(SparkRuntime):
         try:
             self._await_workers()
             self.spark.sparkContext.addPyFile(str(shipped_archive()))
-            self.notes = check_packages(self.look(Look()))
+            self.workers = self.look(Look())
+            check_packages(self.workers)
         except BaseException:
             self.end()
             raise

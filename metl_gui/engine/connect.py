@@ -50,22 +50,21 @@ class ConnectRuntime:
     def __init__(self, target: Target, folder: Path) -> None:
         self.target = target
         self.folder = folder
-        self.notes: tuple[str, ...] = ()
         self._gone = threading.Event()
         self._sent: set[str] = set()
         self.spark: SparkSession = self._start()
         try:
             self.version = str(self.spark.version)
             self._client.add_artifacts(str(shipped_archive()), pyfile=True, archive=False, file=False)
-            facts = self.look(Look())
+            self.workers = self.look(Look())
+            check_packages(self.workers)
         except RunError:
             self.end()
             raise
         except Exception as error:  # grpc's errors and Spark's have no base in common
             self.end()
             raise self._refused(error) from error
-        self.parallelism = max(1, len({worker.partition for worker in facts}))
-        self.notes = check_packages(facts)
+        self.parallelism = max(1, len({worker.partition for worker in self.workers}))
 
     @property
     def is_alive(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from metl_gui.engine.report import RunReport, Tally
+from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunError, SetupError, UserError
 
 
@@ -24,11 +25,18 @@ class SessionStarting(Event, frozen=True):
 
 
 class SessionReady(Event, frozen=True):
-    """The Spark session takes runs from now on."""
+    """The Spark session takes runs from now on.
+
+    Args:
+        target, spark_version: where it runs, and what.
+        seconds: how long it took to start.
+        workers: what the workers of a cluster told, one for each task that runs at once; nobody on this computer.
+    """
 
     target: str
     spark_version: str
     seconds: float
+    workers: tuple[WorkerFacts, ...] = ()
 
 
 class SessionFailed(Event, frozen=True):

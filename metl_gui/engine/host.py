@@ -119,7 +119,8 @@ class Host:
         try:
             check_target(target)
             self.runtime = start_runtime(target, self.folder)
-            self.emit(SessionReady(target.shown, self.runtime.version, round(time.monotonic() - started, 3)))
+            seconds = round(time.monotonic() - started, 3)
+            self.emit(SessionReady(target.shown, self.runtime.version, seconds, tuple(self.runtime.workers)))
         except UserError as error:
             self._refuse(error)
         except Exception as error:  # noqa: BLE001 - the edge of a thread, logged

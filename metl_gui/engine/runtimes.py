@@ -26,8 +26,8 @@ class Runtime(Protocol):
 
     target: Target
     folder: Path
-    notes: tuple[str, ...]
-    """What a person should know of the session although it takes runs."""
+    workers: Sequence[WorkerFacts]
+    """What the workers told when it was started; nobody where they are processes of ours on this computer."""
 
     @property
     def spark(self) -> SparkSession:

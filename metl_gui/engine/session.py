@@ -66,7 +66,7 @@ class SparkRuntime:
         self.java_options = java_options
         self.target = parse_target(target) if isinstance(target, str) else target
         self.folder = folder
-        self.notes: tuple[str, ...] = ()
+        self.workers: Sequence[WorkerFacts] = ()
         self.spark: SparkSession = self._start()
         self._jvm: subprocess.Popen[bytes] = self.spark.sparkContext._gateway.proc  # type: ignore[union-attr]
 

@@ -102,7 +102,7 @@ def _entry(profile: str, name: str) -> str:
 
 
 def _no_keyring(name: str, error: Exception) -> RunError:
-    reason = str(error).partition("\n")[0].rstrip(".")
+    reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
     return RunError(
         "The system's keyring cannot be used.",
         f"The secret {name} is kept there and nowhere else: {reason}.",

@@ -1,0 +1,136 @@
+"""The command about where Spark runs: ``profile``."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import AT_FAULT, DONE, Commands, wrong_usage
+from metl_gui.cli.output import Output
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.profile_check import ProfileCheck
+    from metl_gui.workbench.profiles import Profile
+
+_MORE = (
+    "`list` shows them, `add NAME TARGET` makes or replaces one, `remove NAME` forgets it with its secrets, and "
+    "`test NAME` maps ten records on it and tells what it met (ends with 1 when it will not do). "
+    "Use one as --spark @NAME."
+)
+
+
+def register(commands: Commands) -> None:
+    """Add ``profile``."""
+    parser = commands.add("profile", run_profile, "keep, show and try the places where Spark runs", _MORE)
+    parser.add_argument("action", choices=["list", "add", "remove", "test"])
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="its name, without @")
+    parser.add_argument(
+        "target", nargs="?", default="", metavar="TARGET", help="local[*], sc://host:port, spark://host:port, yarn ..."
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="add: a setting of Spark; may come again"
+    )
+    parser.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        metavar="NAME[=env:VARIABLE]",
+        help="add: a secret (a setting of Spark, or token); asked for and kept in the keyring, or read from a variable",
+    )
+    parser.add_argument("--folder", default="", metavar="PATH", help="add: a folder that all workers see")
+
+
+def run_profile(arguments: argparse.Namespace, out: Output) -> int:
+    """Do what is asked with profiles."""
+    if arguments.action == "list":
+        return _list(out)
+    if not arguments.name:
+        wrong_usage(arguments, f"{arguments.action} needs the NAME of a profile")
+    if arguments.action == "add":
+        if not arguments.target:
+            wrong_usage(arguments, "add needs a TARGET")
+        return _add(arguments, out)
+    return _remove(arguments.name, out) if arguments.action == "remove" else _test(arguments.name, out)
+
+
+def _list(out: Output) -> int:
+    from metl_gui.workbench.profiles import profiles
+
+    found = profiles()
+    lines = [line for profile in found for line in _lines(profile)] or ["There are no profiles yet."]
+    out.result({"profiles": [profile.as_json() for profile in found]}, lines)
+    return DONE
+
+
+def _add(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.profiles import Profile, save_profile
+    from metl_gui.workbench.secret_store import KEYRING
+
+    settings = tuple(_pair(arguments, text) for text in arguments.set)
+    places = {name.strip(): place.strip() or KEYRING for name, _, place in (t.partition("=") for t in arguments.secret)}
+    values = {name: _asked(name) for name, place in places.items() if place == KEYRING}
+    profile = Profile(
+        name=arguments.name.removeprefix("@"),
+        target=arguments.target,
+        settings=settings,
+        secrets=tuple(places.items()),
+        folder=arguments.folder,
+    )
+    kept = save_profile(profile, values)
+    out.result(kept.as_json(), [*_lines(kept), f"Try it: metl profile test {kept.name}"])
+    return DONE
+
+
+def _remove(name: str, out: Output) -> int:
+    from metl_gui.workbench.profiles import remove_profile
+
+    gone = remove_profile(name)
+    out.result({"removed": gone.name}, [f"Removed @{gone.name}."])
+    return DONE
+
+
+def _test(name: str, out: Output) -> int:
+    from metl_gui.workbench.profile_check import test_profile
+
+    with out.watching() as watch:
+        check = test_profile(name, watch)
+    out.result(check.as_json(), list(check_lines(check)))
+    return DONE if check.is_ok else AT_FAULT
+
+
+def check_lines(check: ProfileCheck) -> Iterator[str]:
+    """Say in lines what came of trying a profile."""
+    for step in check.steps:
+        yield f"{'ok    ' if step.is_ok else 'FAILED'}  {step.title}: {step.text} ({step.seconds:.1f} s)"
+    if check.hint:
+        yield f"hint: {check.hint}"
+    yield f"@{check.profile} takes runs." if check.is_ok else f"@{check.profile} takes no runs as it is."
+
+
+def _lines(profile: Profile) -> Iterable[str]:
+    yield f"@{profile.name}  {profile.target}"
+    yield from (f"    {name}={value}" for name, value in profile.settings)
+    yield from (f"    {name}: secret, in {_where(place)}" for name, place in profile.secrets)
+    if profile.folder:
+        yield f"    shared folder {profile.folder}"
+
+
+def _where(place: str) -> str:
+    return f"the environment variable {place[4:]}" if place.startswith("env:") else "the keyring"
+
+
+def _pair(arguments: argparse.Namespace, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        wrong_usage(arguments, f"--set {text}: write NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _asked(name: str) -> str:
+    """Ask for a secret where nobody reads along; a pipe gives it as one line."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return getpass.getpass(f"{name}: ")
+    return sys.stdin.readline().rstrip("\n") if sys.stdin is not None else ""

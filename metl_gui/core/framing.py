@@ -55,6 +55,11 @@ class Framed(NamedTuple):
         return len(self.raw) == self.size_bytes
 
 
+def head_bytes(limit_bytes: int) -> int:
+    """Return how much is kept of a record beyond a limit: never so much that it would seem whole."""
+    return min(HEAD_BYTES, limit_bytes)
+
+
 def sniff(head: bytes) -> Framing:
     """Tell the framing of a file from its first bytes (``SNIFF_BYTES`` are enough).
 
@@ -114,10 +119,10 @@ def split_lines(chunks: Iterable[bytes], offset: int = 0, limit_bytes: int = LIM
             kept.clear()
         else:
             size = len(first)
-            yield from _line(offset, first if size <= limit_bytes else first[:HEAD_BYTES], size)
+            yield from _line(offset, first if size <= limit_bytes else first[: head_bytes(limit_bytes)], size)
         offset += size + 1
         for line in others[:-1]:
-            yield from _line(offset, line if len(line) <= limit_bytes else line[:HEAD_BYTES], len(line))
+            yield from _line(offset, line if len(line) <= limit_bytes else line[: head_bytes(limit_bytes)], len(line))
             offset += len(line) + 1
         size = len(others[-1])
         _grow(kept, size, others[-1], limit_bytes)
@@ -134,7 +139,7 @@ def _grow(kept: bytearray, size: int, more: bytes, limit_bytes: int) -> None:
     """Add to a record that is now ``size`` bytes long; beyond the limit its beginning only is kept."""
     kept += more if size <= limit_bytes else more[:HEAD_BYTES]
     if size > limit_bytes:
-        del kept[HEAD_BYTES:]
+        del kept[head_bytes(limit_bytes) :]
 
 
 def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -221,7 +226,7 @@ def _next_value(cursor: _Values) -> Framed:
             scan.move(-cursor.at)
             if cursor.fill():
                 if len(cursor.held) + passed > cursor.limit_bytes:
-                    head = head or cursor.held[:HEAD_BYTES]
+                    head = head or cursor.held[: head_bytes(cursor.limit_bytes)]
                     passed += scan.at
                     cursor.at = scan.at
                 continue
@@ -230,7 +235,7 @@ def _next_value(cursor: _Values) -> Framed:
         cursor.at = end
         size = passed + len(raw)
         if size > cursor.limit_bytes:
-            return Framed(offset, (head or raw)[:HEAD_BYTES], size)
+            return Framed(offset, (head or raw)[: head_bytes(cursor.limit_bytes)], size)
         return Framed(offset, raw, size)
 
 

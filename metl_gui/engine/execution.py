@@ -111,6 +111,7 @@ class Execution:
             progress=str(places.progress),
             format=self.spec.format,
             by_date=self.spec.by_date,
+            max_record_bytes=self.spec.max_record_bytes,
         )
         with self._in_words():
             outcomes = self.runtime.outcomes(reading, order)
@@ -193,6 +194,6 @@ def _source_of(spec: RunSpec) -> Iterator[Source]:
     if spec.replay is None:
         yield FileSource(list_files(spec.source))
         return
-    store = ErrorStore.at(spec.source, spec.replay.reasons)
+    store = ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
     with held(store, spec.is_marked):
         yield ReplaySource(store, spec.run_id, spec.mode, spec.replay.is_again, spec.is_marked)

@@ -30,5 +30,5 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     if spec.replay is None:
         list_files(spec.source)
     else:
-        ErrorStore.at(spec.source, spec.replay.reasons)
+        ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
     Staging(spec).check()

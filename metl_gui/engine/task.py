@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome, SetAside
@@ -23,6 +25,7 @@ from metl_gui.engine.settling import counted, settle
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
+from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
@@ -44,6 +47,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
         samples_wanted: how many an entity and task.
         progress: the file for progress notes.
         format, by_date: of the messages.
+        max_record_bytes: larger records are set aside.
     """
 
     run_id: str
@@ -57,6 +61,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     progress: str
     format: Format = "jsonl"
     by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
 
 
 _kernels: dict[str, Kernel] = {}
@@ -91,8 +96,13 @@ class Task:
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
 
-    def map(self, records: Records) -> None:
-        """Map one batch and write what it became."""
+    def map(self, records: Records, large: LargeRecords | None = None) -> None:
+        """Map one batch and write what it became.
+
+        Args:
+            records: the batch.
+            large: gives those whole of which the batch has only the beginning.
+        """
         started = time.perf_counter_ns()
         outcome = self.kernel.map(records)
         seconds_ns = time.perf_counter_ns() - started
@@ -100,7 +110,10 @@ class Task:
         tally.kernel.note(len(records), seconds_ns)
         refused = self.sink.append(outcome) if self.sink else {}
         for row in outcome.set_aside:
-            self._put_aside(row)
+            if row.reason == TOO_LARGE and large is not None:
+                self._put_large_aside(row.record, records, large)
+            else:
+                self._put_aside(row)
         if not self.sampler.has_enough(tally.by_entity):
             self._sample(outcome, records, refused)
         for row in settle(tally, refused, self.kernel, records):
@@ -116,6 +129,10 @@ class Task:
 
     def _put_aside(self, row: SetAside) -> None:
         self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
+
+    def _put_large_aside(self, record: int, records: Records, large: LargeRecords) -> None:
+        state, limit = self.kernel.plan.state, self.order.max_record_bytes
+        self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
     def _sample(self, outcome: Outcome, records: Records, refused: Collection[int]) -> None:
         for record, made in itertools.groupby(range(len(outcome)), key=outcome.records.__getitem__):

@@ -13,7 +13,7 @@ from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
-from metl_gui.engine.sources.error_store import KEPT_IN_PART, ErrorStore
+from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.profiles import find_target
@@ -91,7 +91,7 @@ def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
         UserError: production is asked for and nothing is published, or not this state.
     """
     _check(request)
-    store = ErrorStore.at(request.errors, request.reasons)
+    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
@@ -142,7 +142,8 @@ def replay(
     """
     watch.step("Looking at what waits")
     spec = prepare_replay(workbench, request)
-    if not ErrorStore.at(request.errors, request.reasons).waiting(request.mode, request.is_again):
+    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    if not store.waiting(request.mode, request.is_again):
         return _nothing(spec, request)
     return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
 
@@ -153,12 +154,6 @@ def _check(request: ReplayRequest) -> None:
             "A replay in production needs to know where its messages go.",
             "No sink is given.",
             "Name a new or empty folder with --sink, or noop to try it.",
-        )
-    if KEPT_IN_PART in request.reasons:
-        raise RunError(
-            f"Records that were {KEPT_IN_PART} cannot be replayed.",
-            "Only their beginning is in the error store.",
-            "Run their source again when it holds smaller records.",
         )
     if request.is_again and request.reasons:
         raise RunError(

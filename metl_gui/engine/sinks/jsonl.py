@@ -5,16 +5,20 @@ Parts carry the task and its attempt in their names, so a second attempt never t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
+from metl_gui.engine.failures import TaskError
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.sinks.dates import date_folder
 from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.engine.sinks.writing import make_below, unwritable
+from metl_gui.errors import UserError
 
 _FLUSH_BYTES = 8 << 20
 
@@ -50,6 +54,11 @@ class JsonlParts:
         if self._waiting_bytes >= _FLUSH_BYTES:
             self._flush()
 
+    def write_long(self, folder: tuple[str, ...], write: Callable[[IO[bytes]], None]) -> None:
+        """Let a line be written that is too long to be held; what was taken before stands before it."""
+        self._flush()
+        self._guarded(folder, write)
+
     def close(self) -> list[str]:
         """Write what is left and return the paths of all parts."""
         self._flush()
@@ -57,20 +66,26 @@ class JsonlParts:
 
     def _flush(self) -> None:
         for folder, lines in self._waiting.items():
-            try:
-                self._write(folder, lines)
-            except OSError as error:
-                raise unwritable(self.root.joinpath(*folder), error) from error
+            self._guarded(folder, partial(_write_lines, lines))
         self._waiting.clear()
         self._waiting_bytes = 0
 
-    def _write(self, folder: tuple[str, ...], lines: list[bytes | memoryview]) -> None:
+    def _guarded(self, folder: tuple[str, ...], write: Callable[[IO[bytes]], None]) -> None:
         path = self.root.joinpath(*folder, self.name)
-        if path not in self._written:
-            make_below(self.root, folder)
-            self._written[path] = None
-        with path.open("ab") as file:
-            file.writelines(lines)
+        try:
+            if path not in self._written:
+                make_below(self.root, folder)
+                self._written[path] = None
+            with path.open("ab") as file:
+                write(file)
+        except OSError as error:
+            raise unwritable(path.parent, error) from error
+        except UserError as error:
+            raise TaskError(error) from error
+
+
+def _write_lines(lines: list[bytes | memoryview], file: IO[bytes]) -> None:
+    file.writelines(lines)
 
 
 class _Stamp(msgspec.Struct, gc=False):

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from metl_gui.core.framing import SNIFF_BYTES, Framed, Framing, sniff, split, split_lines
+from metl_gui.core.framing import LIMIT_BYTES, SNIFF_BYTES, Framed, Framing, head_bytes, sniff, split, split_lines
 from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes
 from metl_gui.engine.sources.files import FileRange, SourceFile
@@ -31,21 +31,34 @@ class Batch(NamedTuple):
     Args:
         file: index of the file.
         records: the records, with the name of the file.
+        rows: of each, where its row in an error store begins and how long that is.
     """
 
     file: int
     records: Records
+    rows: Sequence[tuple[int, int]] = ()
 
 
-def read_batches(files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None) -> Iterator[Batch]:
+def read_batches(
+    files: Sequence[SourceFile],
+    ranges: Iterable[FileRange],
+    limit: int | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Iterator[Batch]:
     """Yield the records of some ranges, up to a limit.
+
+    Args:
+        files: the listing.
+        ranges: of its files.
+        limit: how many records at most.
+        limit_bytes: of a record that is larger only the beginning is kept.
 
     Raises:
         RunError: a file cannot be read to the end that it had when it was listed.
     """
     left = limit
     for piece in ranges:
-        for records in _of_range(files[piece.file], piece):
+        for records in _of_range(files[piece.file], piece, limit_bytes):
             batch = Batch(piece.file, records)
             if left is None:
                 yield batch
@@ -57,28 +70,28 @@ def read_batches(files: Sequence[SourceFile], ranges: Iterable[FileRange], limit
                 return
 
 
-def _of_range(file: SourceFile, piece: FileRange) -> Iterator[Records]:
+def _of_range(file: SourceFile, piece: FileRange, limit_bytes: int) -> Iterator[Records]:
     with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
         if piece.start == 0 and piece.stop == file.size_bytes:
-            yield from _of_whole(stream, file)
+            yield from _of_whole(stream, file, limit_bytes)
             return
         first = _first_line(stream, piece.start, piece.stop)
         if first is not None:
             stream.seek(first)
-            yield from _of_lines(_to_line_end(stream, first, piece.stop), file.name, first)
+            yield from _of_lines(_to_line_end(stream, first, piece.stop), file.name, first, limit_bytes)
 
 
-def _of_whole(stream: IO[bytes], file: SourceFile) -> Iterator[Records]:
+def _of_whole(stream: IO[bytes], file: SourceFile, limit_bytes: int) -> Iterator[Records]:
     head = stream.read(SNIFF_BYTES)
     chunks = chain([head], chunks_of(stream))
     if (file.framing or sniff(head)) is not Framing.LINES:
-        yield from _gathered(split(chunks, file.framing), file.name)
+        yield from _gathered(split(chunks, file.framing, limit_bytes), file.name)
         return
     offset = len(_BOM) if head.startswith(_BOM) else 0
-    yield from _of_lines(chain([head[offset:]], chunks_of(stream)), file.name, offset)
+    yield from _of_lines(chain([head[offset:]], chunks_of(stream)), file.name, offset, limit_bytes)
 
 
-def _of_lines(chunks: Iterator[bytes], name: str, offset: int) -> Iterator[Records]:
+def _of_lines(chunks: Iterator[bytes], name: str, offset: int, limit_bytes: int) -> Iterator[Records]:
     """Cut blocks of whole lines in one call each; a very long line goes the careful way, and what follows it too."""
     rest = b""
     for chunk in chunks:
@@ -86,24 +99,25 @@ def _of_lines(chunks: Iterator[bytes], name: str, offset: int) -> Iterator[Recor
         if end < 0:
             rest += chunk
             if len(rest) > _LONG_LINE_BYTES:
-                yield from _gathered(split_lines(chain([rest], chunks), offset), name)
+                yield from _gathered(split_lines(chain([rest], chunks), offset, limit_bytes), name)
                 return
             continue
         block = rest + chunk[:end] if rest else chunk[:end]
-        yield cut_lines(block, name, offset)
+        yield cut_lines(block, name, offset, limit_bytes)
         offset += len(block) + 1
         rest = chunk[end + 1 :]
     if rest:
-        yield cut_lines(rest, name, offset)
+        yield cut_lines(rest, name, offset, limit_bytes)
 
 
-def cut_lines(block: bytes, name: str, offset: int) -> Records:
+def cut_lines(block: bytes, name: str, offset: int, limit_bytes: int = LIMIT_BYTES) -> Records:
     """Cut a block of whole lines into records; blank lines are none, and a return at the end of a line is not in it.
 
     Args:
         block: the lines, without the line feed of the last.
         name: the name of their file.
         offset: where in the file they begin.
+        limit_bytes: of a record that is larger only the beginning is kept.
     """
     letters = np.frombuffer(block, np.uint8)
     feeds = np.flatnonzero(letters == _LINE_FEED)
@@ -118,7 +132,12 @@ def cut_lines(block: bytes, name: str, offset: int) -> Records:
         starts, stops = starts[is_kept], stops[is_kept]
     if len(stops):
         stops = stops - (letters[stops - 1] == _RETURN)
-    return Records(block, starts, stops, _shifted(starts, offset), name)
+    places = _shifted(starts, offset)
+    sizes = stops - starts
+    if len(block) <= limit_bytes or not (is_large := sizes > limit_bytes).any():
+        return Records(block, starts, stops, places, name)
+    stops = np.where(is_large, starts + head_bytes(limit_bytes), stops)
+    return Records(block, starts, stops, places, name, sizes=sizes)
 
 
 def _shifted(starts: Places, offset: int) -> Places:

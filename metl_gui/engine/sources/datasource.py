@@ -17,8 +17,10 @@ from pyspark import SparkFiles, TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.failures import TaskError
 from metl_gui.engine.sources.batches import Batch, read_batches
+from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.sources.set_aside import read_set_aside
 from metl_gui.engine.task import Task, TaskOrder, kernel_for
@@ -59,10 +61,16 @@ class FileDataSource(DataSource):
 
 
 class _Reader(DataSourceReader):
-    """Reads the ranges of one task after the other."""
+    """Reads the ranges of one task after the other.
 
-    def __init__(self, reading: Reading) -> None:
+    Args:
+        reading: what to read.
+        limit_bytes: how large a record may be.
+    """
+
+    def __init__(self, reading: Reading, limit_bytes: int = LIMIT_BYTES) -> None:
         self.reading = reading
+        self.limit_bytes = limit_bytes
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return one partition for each task."""
@@ -76,7 +84,7 @@ class _Reader(DataSourceReader):
         """
         try:
             read = read_set_aside if self.reading.is_error_store else read_batches
-            yield from read(self.reading.files, self.reading.tasks[task], self.reading.limit)
+            yield from read(self.reading.files, self.reading.tasks[task], self.reading.limit, self.limit_bytes)
         except UserError as error:
             raise TaskError(error) from error
 
@@ -99,7 +107,7 @@ class MappingReader(_Reader):
     """
 
     def __init__(self, reading: Reading, order: TaskOrder) -> None:
-        super().__init__(reading)
+        super().__init__(reading, order.max_record_bytes)
         self.order = order
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -107,8 +115,9 @@ class MappingReader(_Reader):
         context = TaskContext.get()
         kernel = kernel_for(self.order, lambda: plan_file(self.order.plan).read_bytes())
         task = Task(self.order, kernel, partition.value, context.attemptNumber() if context else 0)
-        for batch in self.batches(partition.value):
-            task.map(batch.records)
+        with LargeReaders(self.reading.files) as large:
+            for batch in self.batches(partition.value):
+                task.map(batch.records, large.of(batch))
         outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end())], pa.binary())]
         yield pa.RecordBatch.from_arrays(outcome, schema=pa.schema(_OUTCOMES))
 

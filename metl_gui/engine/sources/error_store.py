@@ -24,16 +24,14 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.framing import Framing
+from metl_gui.core.framing import LIMIT_BYTES, Framing
 from metl_gui.core.packing import Codec
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
+from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError
 
 MARKS = "_replayed"
-KEPT_IN_PART = "too_large"
-"""The one reason whose records are not in the store whole."""
-
 _REASON = "reason="
 _NEEDED = "Name the folder of an error store: the report of a run gives it under errors."
 
@@ -90,15 +88,23 @@ class ErrorStore:
         root: its folder.
         below: only what lies below this folder of it is meant.
         reasons: only these reasons are meant, when there are any.
+        is_with_large: records that were too large are meant too.
     """
 
     root: Path
     below: Path
     reasons: frozenset[str] = frozenset()
+    is_with_large: bool = False
 
     @classmethod
-    def at(cls, path: str | Path, reasons: Collection[str] = ()) -> ErrorStore:
+    def at(cls, path: str | Path, reasons: Collection[str] = (), limit_bytes: int = LIMIT_BYTES) -> ErrorStore:
         """Find the store that a person named, or one of its reasons, or what one replay set aside again.
+
+        Args:
+            path: what was named.
+            reasons: only these are meant, when there are any.
+            limit_bytes: how large a record may be now. What was too large is meant when it is named, or when this is
+                another limit than the usual one; it would be set aside again otherwise, with all its bytes.
 
         Raises:
             RunError: there is none.
@@ -111,7 +117,7 @@ class ErrorStore:
             wanted |= {place.name.removeprefix(_REASON)}
             place = place.parent
         root = next((parent.parent for parent in reversed(place.parents) if parent.name == MARKS), place)
-        store = cls(root, place, wanted)
+        store = cls(root, place, wanted, TOO_LARGE in wanted or limit_bytes != LIMIT_BYTES)
         if not any(root.glob(f"{_REASON}*")):
             raise RunError("This is no error store.", f"{root} holds no folder {_REASON}...", _NEEDED)
         folders = [Path(), *(Path(MARKS, each.name) for each in (root / MARKS).glob("*"))]
@@ -187,9 +193,9 @@ class ErrorStore:
             parts += [part for mark in self.marks(mode) if mark.again for part in self.parts(Path(mark.again))]
         return {part.name: part.stop for part in parts}
 
-    def kept_in_part(self) -> int:
-        """Count the bytes of records that cannot be replayed, because only their beginning is in the store."""
-        return sum(part.stop for part in self.parts(Path()) if part.reason == KEPT_IN_PART)
+    def has_large(self) -> bool:
+        """Say whether records that were too large are left out."""
+        return not self.is_with_large and any(part.reason == TOO_LARGE for part in self.parts(Path()))
 
     def again_folder(self, run_id: str) -> Path:
         """Return where a replay puts what is set aside again."""
@@ -198,7 +204,7 @@ class ErrorStore:
     def _is_meant(self, part: WaitingPart) -> bool:
         is_wanted = part.reason in self.reasons if self.reasons else True
         is_below = (self.root / part.name).is_relative_to(self.below)
-        return is_wanted and is_below and part.reason != KEPT_IN_PART
+        return is_wanted and is_below and (self.is_with_large or part.reason != TOO_LARGE)
 
 
 class ReplaySource:
@@ -248,9 +254,9 @@ class ReplaySource:
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
         """Say what cannot be replayed."""
         del files
-        if not self.store.kept_in_part():
+        if not self.store.has_large():
             return ()
-        return (f"Records that were {KEPT_IN_PART} are not replayed: only their beginning is in the error store.",)
+        return (f"Records that were {TOO_LARGE} go on waiting: replay them with a larger --max-record-bytes.",)
 
     def promise(self, staging: Staging) -> None:
         """Write the mark.

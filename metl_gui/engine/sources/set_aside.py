@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from metl_gui.core.framing import LIMIT_BYTES, head_bytes
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
 from metl_gui.errors import RunError
 
 
@@ -21,35 +25,91 @@ class StoredRecord(msgspec.Struct, frozen=True):
     """What a row of an error store says of where a record came from, and its bytes."""
 
     reason: str
+    detail: str = ""
     position: str | None = None
+    size_bytes: int | None = None
     raw: str | None = None
     raw_base64: str | None = None
 
+    @property
+    def whole_size(self) -> int:
+        """How long the record is where that is told; some rows have only its beginning, and say so in words."""
+        if self.size_bytes is not None:
+            return self.size_bytes
+        told = _IN_PART.match(self.detail) if self.reason == TOO_LARGE else None
+        return int(told[1]) if told else 0
 
+
+_IN_PART = re.compile(r"the record has (\d{1,18}) bytes, of which")
+_MOST_ESCAPED = 6
+"""One byte becomes at most so many in a row."""
+
+_ROW_BYTES = 1 << 16
 _ROW = msgspec.json.Decoder(StoredRecord)
 
 
 def read_set_aside(
-    files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
+    files: Sequence[SourceFile],
+    ranges: Iterable[FileRange],
+    limit: int | None = None,
+    limit_bytes: int = LIMIT_BYTES,
 ) -> Iterator[Batch]:
     """Yield the records that wait in some ranges of an error store.
+
+    Args:
+        files: its parts.
+        ranges: of them.
+        limit: how many records at most.
+        limit_bytes: of a record that is larger only the beginning is kept.
 
     Raises:
         RunError: a part cannot be read, or holds what is no row of an error store; the error names the place.
     """
-    for batch in read_batches(files, ranges, limit):
-        raws, names, offsets = [], [], []
-        for offset, line in zip(batch.records.offsets.tolist(), batch.records, strict=True):
-            raw, position = record_of(line, files[batch.file], offset)
-            name, place = _parted(position or f"{files[batch.file].name}@{offset}")
-            raws.append(raw)
-            names.append(name)
-            offsets.append(place)
-        yield Batch(batch.file, Records.of(raws, batch.records.name, offsets, names))
+    for batch in read_batches(files, ranges, limit, limit_bytes * _MOST_ESCAPED + _ROW_BYTES):
+        rows = _rows(batch.records)
+        found = [
+            _found(line, row, files[batch.file], limit_bytes) for line, row in zip(batch.records, rows, strict=True)
+        ]
+        is_whole = all(one.size == len(one.raw) for one in found)
+        records = Records.of(
+            [one.raw for one in found],
+            batch.records.name,
+            [one.offset for one in found],
+            [one.name for one in found],
+            None if is_whole else [one.size for one in found],
+        )
+        yield Batch(batch.file, records, rows)
 
 
-def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[bytes, str | None]:
-    """Return the bytes and the position of the record in a row.
+class _Found(NamedTuple):
+    raw: bytes
+    size: int
+    name: str
+    offset: int
+
+
+def _rows(lines: Records) -> list[tuple[int, int]]:
+    sizes = lines.lengths if lines.sizes is None else lines.sizes
+    return list(zip(lines.offsets.tolist(), sizes.tolist(), strict=True))
+
+
+def _found(line: bytes, row: tuple[int, int], file: SourceFile, limit_bytes: int) -> _Found:
+    """Take the record out of a row; of one that is larger than the limit, or not whole in its row, the beginning."""
+    offset, size_of_row = row
+    if len(line) < size_of_row:
+        try:
+            head = head_of(line)
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise _broken(file, offset, str(error)) from error
+        return _Found(b"", head.size_bytes or size_of_row, *_parted(head.position or f"{file.name}@{offset}"))
+    stored, raw = record_of(line, file, offset)
+    size = max(len(raw), stored.whole_size)
+    kept = raw if size <= limit_bytes and size == len(raw) else raw[: head_bytes(min(limit_bytes, size - 1))]
+    return _Found(kept, size, *_parted(stored.position or f"{file.name}@{offset}"))
+
+
+def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[StoredRecord, bytes]:
+    """Return what a row says of its record, and the record.
 
     Raises:
         RunError: it is no row of an error store.
@@ -57,9 +117,9 @@ def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[bytes, str | 
     try:
         row = _ROW.decode(line)
         if row.raw_base64 is not None:
-            return base64.b64decode(row.raw_base64, validate=True), row.position
+            return row, base64.b64decode(row.raw_base64, validate=True)
         if row.raw is not None:
-            return row.raw.encode(), row.position
+            return row, row.raw.encode()
     except (msgspec.MsgspecError, binascii.Error, UnicodeError) as error:
         raise _broken(file, offset, str(error)) from error
     raise _broken(file, offset, "it has neither raw nor raw_base64")

@@ -128,7 +128,7 @@ class StreamRun:
 
         query = self._query(head, put)
         try:
-            while query.isActive and not self.is_cancelled.wait(_LOOK_SECONDS):
+            while _is_active(query) and not self.is_cancelled.wait(_LOOK_SECONDS):
                 self._tell_troubles()
                 course.tell(self.emit)
         finally:
@@ -175,6 +175,7 @@ class StreamRun:
             progress=str(self.progress_base),
             format=self.spec.format,
             by_date=self.spec.by_date,
+            max_record_bytes=self.spec.max_record_bytes,
         )
 
     def _put(self, frame: DataFrame, head: StreamHead, base: float) -> None:
@@ -247,7 +248,7 @@ class StreamRun:
     def _end(self, query: StreamingQuery) -> None:
         """Stop the query, between two batches where the one that is going on ends in a moment."""
         end = time.monotonic() + _LAST_BATCH_SECONDS
-        while query.isActive and self._batch_began and time.monotonic() < end:
+        while _is_active(query) and self._batch_began and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
         with self._putting:
             self._is_closed = True
@@ -258,7 +259,7 @@ class StreamRun:
     def _raise_fault(self, query: StreamingQuery) -> None:
         if self.is_cancelled.is_set():
             return
-        fault = self._fault if self._fault is not None else query.exception()
+        fault = self._fault if self._fault is not None else _fault_of(query)
         if fault is None:
             return
         if self.runtime.has_died():
@@ -290,6 +291,20 @@ def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]
         found = [outcome for outcome in outcomes if outcome is not None]
         if len(found) == len(outcomes):
             yield number, found
+
+
+def _is_active(query: StreamingQuery) -> bool:
+    try:
+        return query.isActive
+    except Exception:  # noqa: BLE001 - py4j has no base: the JVM is gone
+        return False
+
+
+def _fault_of(query: StreamingQuery) -> Exception | None:
+    try:
+        return query.exception()
+    except Exception as error:  # noqa: BLE001 - as above
+        return error
 
 
 def _stop(query: StreamingQuery) -> None:

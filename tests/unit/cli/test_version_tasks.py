@@ -88,7 +88,6 @@ def test_a_replay_where_nothing_waits_says_so_and_starts_nothing(metl: Metl, pro
         (["--errors", "{tmp}/absent"], "no such error store"),
         (["--errors", "x" * 300], "no such error store"),
         (["--errors", "{errors}", "--reason", "no_key"], "no_key"),
-        (["--errors", "{errors}", "--reason", "too_large"], "too_large"),
         (["--errors", "{errors}", "--again", "--reason", "unknown_version"], "single reasons"),
         (["--errors", "{errors}", "--mode", "production"], "where its messages go"),
         (["--errors", "{errors}", "--mode", "production", "--sink", "noop"], "published"),

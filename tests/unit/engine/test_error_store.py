@@ -163,12 +163,15 @@ def test_a_replay_that_failed_leaves_no_mark(tmp_path: Path) -> None:
     assert found.waiting("test")
 
 
-def test_records_of_which_only_the_beginning_is_kept_are_left_alone_and_named(tmp_path: Path) -> None:
+def test_records_that_were_too_large_wait_for_a_larger_limit_or_for_being_named(tmp_path: Path) -> None:
     errors = write(tmp_path / "e", "too_large", [line("{")])
     write(errors, "no_key", [line("two")])
     source = ReplaySource(ErrorStore.at(errors), "r", "test", False, False)
     assert [part.reason for part in source.parts] == ["no_key"]
-    assert "too_large" in source.problems([])[0]
+    assert "--max-record-bytes" in source.problems([])[0]
+    larger = ReplaySource(ErrorStore.at(errors, limit_bytes=1 << 30), "r", "test", False, False)
+    assert ([part.reason for part in larger.parts], larger.problems([])) == (["no_key", "too_large"], ())
+    assert [part.reason for part in ErrorStore.at(errors, ["too_large"]).waiting("test")] == ["too_large"]
 
 
 def test_two_replays_of_one_store_do_not_read_the_same_records(tmp_path: Path) -> None:

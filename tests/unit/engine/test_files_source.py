@@ -25,7 +25,7 @@ def _read(
 ) -> list[tuple[int, Framed]]:
     return [
         (file, Framed(offset, raw, size))
-        for file, records in read_batches(files, ranges, limit)
+        for file, records, _ in read_batches(files, ranges, limit)
         for offset, raw, size in zip(records.offsets.tolist(), records, _sizes(records), strict=True)
     ]
 

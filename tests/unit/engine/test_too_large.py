@@ -1,0 +1,222 @@
+"""Records beyond the limit: whole in the error store, never whole in memory, and mapped again with a larger limit."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.engine.failures import TaskError, run_error
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.sources.batches import read_batches
+from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
+from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, list_files
+from metl_gui.engine.sources.large_records import LargeReaders
+from metl_gui.engine.sources.set_aside import read_set_aside
+from metl_gui.engine.task import Task, TaskOrder, TaskOutcome
+
+_ROOT = Path(__file__).parents[3]
+PLAN = Plan(
+    7,
+    "abc",
+    (
+        SchemaPlan(
+            "shop.public.orders",
+            (VersionPlan("1", "", ("id", "note"), blocks=(BlockPlan("order", "1", (("note", "note"),)),)),),
+        ),
+    ),
+)
+
+
+def record(note: str) -> bytes:
+    source = '"source":{"connector":"postgresql","name":"shop","schema":"public","table":"orders","lsn":5}'
+    return (
+        f'{{"before":null,"after":{{"id":1,"note":{json.dumps(note, ensure_ascii=False)}}},{source},"op":"c"}}'.encode()
+    )
+
+
+def order_in(folder: Path, limit_bytes: int) -> TaskOrder:
+    for name in ("messages", "errors", "samples"):
+        (folder / name).mkdir(parents=True)
+    return TaskOrder(
+        run_id="r",
+        plan="",
+        mode="test",
+        messages=str(folder / "messages"),
+        errors=str(folder / "errors"),
+        samples=str(folder / "samples"),
+        samples_wanted=0,
+        progress=str(folder / "none"),
+        max_record_bytes=limit_bytes,
+    )
+
+
+Read = Callable[..., Any]
+
+
+def task_of(folder: Path, files: list[SourceFile], ranges: list[FileRange], limit: int, read: Read) -> TaskOutcome:
+    order = order_in(folder, limit)
+    task = Task(order, Kernel(PLAN), 0, 0)
+    with LargeReaders(files) as large:
+        for batch in read(files, ranges, None, limit):
+            task.map(batch.records, large.of(batch))
+    return task.end()
+
+
+def run(folder: Path, source: Path, limit_bytes: int) -> TaskOutcome:
+    files, tasks = cut_ranges(list_files(str(source)))
+    return task_of(folder, files, [piece for task in tasks for piece in task], limit_bytes, read_batches)
+
+
+def replay(folder: Path, errors: Path, limit_bytes: int) -> TaskOutcome:
+    source = ReplaySource(ErrorStore.at(errors, ["too_large"]), "r2", "test", False, False)
+    files, tasks = source.cut(None, 1)
+    return task_of(folder, files, [piece for task in tasks for piece in task], limit_bytes, read_set_aside)
+
+
+def rows_in(folder: Path) -> list[dict[str, Any]]:
+    parts = (folder / "errors" / "reason=too_large").glob("*")
+    return [json.loads(line) for part in parts for line in part.read_bytes().splitlines()]
+
+
+def raw_of(row: dict[str, Any]) -> bytes:
+    return base64.b64decode(row["raw_base64"]) if "raw_base64" in row else row["raw"].encode()
+
+
+LARGE = [
+    record('é"\\\u2028\x01' * 3000),
+    b'{"broken ' + bytes(range(128, 256)) * 200 + b'"}',
+    record("x" * 3_000_000),
+    b"[" * 20_000,
+]
+SMALL = [record(f"n{number}") for number in range(3)]
+
+
+def mixed() -> list[bytes]:
+    found = [*SMALL, LARGE[0], SMALL[0], LARGE[1], LARGE[2], SMALL[1], LARGE[3]]
+    random.Random(4).shuffle(found)
+    return found
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("limit", [1000, 5000, 20_000])
+def test_a_large_record_is_in_the_error_store_whole_and_exact(
+    tmp_path: Path, pack: Callable[[bytes], bytes], limit: int
+) -> None:
+    records = mixed()
+    text = b"\r\n".join(records)
+    (tmp_path / "s").write_bytes(pack(text))
+    outcome = run(tmp_path / "run", tmp_path / "s", limit)
+    large = [raw for raw in records if len(raw) > limit]
+    assert outcome.tally.by_reason["too_large"] == len(large)
+    assert (outcome.tally.read, outcome.tally.bytes_in) == (len(records), sum(map(len, records)))
+    rows = rows_in(tmp_path / "run")
+    assert [raw_of(row) for row in rows] == large
+    assert [row["size_bytes"] for row in rows] == [len(raw) for raw in large]
+    assert [int(row["position"].removeprefix("s@")) for row in rows] == [text.index(raw) for raw in large]
+    assert all(f"{limit:,}" in row["detail"] for row in rows)
+
+
+def test_a_large_value_of_an_array_is_kept_too(tmp_path: Path) -> None:
+    values = [SMALL[0], LARGE[0], SMALL[1], LARGE[2], SMALL[2]]
+    (tmp_path / "s").write_bytes(b"[" + b",\n ".join(values) + b"]")
+    assert run(tmp_path / "run", tmp_path / "s", 9000).tally.mapped == 3
+    assert [raw_of(row) for row in rows_in(tmp_path / "run")] == [LARGE[0], LARGE[2]]
+
+
+def test_a_replay_with_a_larger_limit_maps_what_was_too_large_at_its_first_position(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"\n".join([LARGE[2], SMALL[0], LARGE[0]]))
+    run(tmp_path / "run", tmp_path / "s", 1000)
+    again = replay(tmp_path / "again", tmp_path / "run" / "errors", LIMIT_BYTES)
+    assert (again.tally.read, again.tally.mapped, again.tally.set_aside) == (2, 2, 0)
+    whole = run(tmp_path / "whole", tmp_path / "s", LIMIT_BYTES)
+    assert whole.tally.mapped == 3
+
+    def sent(folder: str) -> dict[str, bytes]:
+        (part,) = (tmp_path / folder / "messages" / "order").iterdir()
+        return {json.loads(line)["source"]["position"]: line for line in part.read_bytes().splitlines()}
+
+    assert sent("again") == {
+        place: line for place, line in sent("whole").items() if not place.endswith(f"@{len(LARGE[2]) + 1}")
+    }
+
+
+def test_a_replay_that_still_takes_no_more_hands_the_record_on_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"\n".join(LARGE[:3]))
+    run(tmp_path / "run", tmp_path / "s", 1000)
+    first = rows_in(tmp_path / "run")
+    once = replay(tmp_path / "once", tmp_path / "run" / "errors", 2000)
+    twice = replay(tmp_path / "twice", tmp_path / "once" / "errors", 1_000_000)
+    assert (once.tally.by_reason, twice.tally.by_reason["too_large"]) == ({"too_large": 3}, 1)
+    same = ("position", "size_bytes")
+    for before, after in zip(first, rows_in(tmp_path / "once"), strict=True):
+        assert [before[name] for name in same] == [after[name] for name in same]
+        assert raw_of(before) == raw_of(after)
+    assert [raw_of(row) for row in rows_in(tmp_path / "twice")] == [LARGE[2]]
+
+
+def test_a_record_of_which_a_store_has_only_the_beginning_is_never_mapped_as_if_it_were_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "e" / "reason=too_large"
+    folder.mkdir(parents=True)
+    detail = "the record has 100 bytes, of which the first 2 are kept here"
+    row = {"reason": "too_large", "detail": detail, "state": 7, "position": "f@0", "raw": "{}"}
+    (folder / "part-000000-0.jsonl").write_text(json.dumps(row) + "\n")
+    again = replay(tmp_path / "again", tmp_path / "e", LIMIT_BYTES)
+    assert (again.tally.mapped, again.tally.by_reason) == (0, {"too_large": 1})
+
+
+def test_a_source_that_is_rewritten_between_is_refused_by_name(tmp_path: Path) -> None:
+    source = tmp_path / "s"
+    source.write_bytes(LARGE[2])
+    files, tasks = cut_ranges(list_files(str(source)))
+    task = Task(order_in(tmp_path / "run", 1000), Kernel(PLAN), 0, 0)
+    with LargeReaders(files) as large:
+        (batch,) = read_batches(files, tasks[0], None, 1000)
+        source.write_bytes(b"y" * len(LARGE[2]))
+        with pytest.raises(TaskError) as caught:
+            task.map(batch.records, large.of(batch))
+    error = run_error(caught.value)
+    assert "was changed during the run" in error.title
+    assert str(source) in error.text
+
+
+_BOUNDED = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from tests.unit.engine.test_too_large import run
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[4]), int(sys.argv[4])))
+outcome = run(Path(sys.argv[2]), Path(sys.argv[3]), 1 << 20)
+assert outcome.tally.by_reason == {"too_large": 2}, outcome.tally
+"""
+
+
+def test_records_of_100_mb_pass_through_a_process_that_has_not_that_much_memory_left(tmp_path: Path) -> None:
+    source = tmp_path / "s"
+    with source.open("wb") as file:
+        for letter in (b"x", b"\xff"):
+            file.write(b'{"a":"')
+            for _ in range(100):
+                file.write(letter * 1_000_000)
+            file.write(b'"}\n')
+    command = [sys.executable, "-c", _BOUNDED, str(_ROOT), str(tmp_path / "run"), str(source)]
+    # What importing takes, and 80 MB: less than one of the records.
+    imported = "import resource, tests.unit.engine.test_too_large;"
+    size = f"{imported} print(int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize())"
+    done = subprocess.run([sys.executable, "-c", size], cwd=_ROOT, capture_output=True, text=True, check=True)
+    subprocess.run([*command, str(int(done.stdout) + 80_000_000)], cwd=_ROOT, check=True)
+    (part,) = (tmp_path / "run" / "errors" / "reason=too_large").iterdir()
+    with part.open("rb") as lines:
+        sizes = [len(line) for line in lines]
+    assert sizes[0] > 100_000_000
+    assert sizes[1] > 133_000_000

@@ -57,6 +57,12 @@ def _add_batches(parser: argparse.ArgumentParser) -> None:
     batches.add_argument(
         "--freeze", action="store_true", help="stay with the state of the beginning, whatever is published meanwhile"
     )
+    batches.add_argument(
+        "--batch-bytes",
+        type=positive,
+        metavar="N",
+        help="about how much of the source a batch reads at most (default: 256 MiB)",
+    )
     batches.add_argument("--detach", action="store_true", help="start a production run and do not wait for its end")
 
 
@@ -115,6 +121,7 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
+    from metl_gui.engine.runs import BATCH_BYTES
     from metl_gui.workbench.running import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
 
@@ -136,6 +143,7 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         checkpoint=arguments.checkpoint,
         follow=arguments.follow,
         freeze=arguments.freeze,
+        batch_bytes=arguments.batch_bytes or BATCH_BYTES,
     )
     is_process = arguments.mode == PRODUCTION and (arguments.follow or arguments.checkpoint or arguments.detach)
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:

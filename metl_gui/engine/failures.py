@@ -10,6 +10,9 @@ import msgspec
 from metl_gui.engine.worker_check import from_spark
 from metl_gui.errors import RunError, UserError
 
+SPARK_FAILED = "Spark could not finish the run."
+"""The title of a failure that Spark explains, and none of ours."""
+
 _CARRIED = re.compile(r"metl-run-error:([A-Za-z0-9+/=]+):")
 
 
@@ -32,7 +35,7 @@ def run_error(error: BaseException) -> RunError:
     if explained is not None:
         return explained
     return RunError(
-        "Spark could not finish the run.",
+        SPARK_FAILED,
         _telling_line(text),
         "Nothing was written. Run it again; if it fails in the same way, report this sentence.",
     )

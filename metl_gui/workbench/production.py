@@ -29,7 +29,8 @@ from metl_gui.engine.event_tail import EventTail
 from metl_gui.engine.events import EngineEvent
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
+from metl_gui.engine.streaming.checkpoint import head_of
 from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.errors import RunError, near_names
 from metl_gui.workbench.live_process import (
@@ -126,6 +127,7 @@ def start_production(workbench: Workbench, request: RunRequest, watch: Watch = U
             "Its order is a file that stays.",
             "Save a profile with metl profile add, and name it as @NAME.",
         )
+    _refuse_two(workbench.project_id, spec)
     check_run(spec, target)
     order = ProductionOrder(
         spec=msgspec.structs.replace(_with_whole_paths(spec), plan=b""),
@@ -156,6 +158,7 @@ def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHE
         plan = pinned.plan
         spec = msgspec.structs.replace(spec, state=pinned.document.state, hash=pinned.hash)
     order = msgspec.structs.replace(order, spec=spec)
+    _refuse_two(workbench.project_id, spec)
     check_run(spec, find_target(order.target))
     for name in (STOP, "report.json"):
         (found.folder / name).unlink(missing_ok=True)
@@ -221,7 +224,7 @@ def follow_events(
         time.sleep(_LOOK_SECONDS)
 
 
-def stop_run(run: LiveRun, seconds: float = 0.8) -> bool:
+def stop_run(run: LiveRun, seconds: float = 0.5) -> bool:
     """Ask a run to end in order, between two batches; what is in place stays and it can go on.
 
     Args:
@@ -276,13 +279,35 @@ def _known_runs(project_id: str) -> list[LiveRun]:
     return found
 
 
+def _refuse_two(project_id: str, spec: RunSpec) -> None:
+    """Refuse what another run that is going on already uses.
+
+    Raises:
+        RunError: it has the same checkpoint or the same outputs; the error names it.
+    """
+    wanted = head_of(spec)
+    for run in live_runs(project_id):
+        other = head_of(run.order.spec)
+        for what, mine, theirs in (
+            ("checkpoint", wanted.checkpoint, other.checkpoint),
+            ("output folder", wanted.sink, other.sink),
+            ("error store", wanted.errors, other.errors),
+        ):
+            if mine == theirs and mine != NOOP:
+                raise RunError(
+                    f"Run {run.run_id} is going on with the same {what}.",
+                    f"It is {mine}.",
+                    f"Follow it with metl runs PROJECT --attach {run.run_id}, stop it with --stop, or name another.",
+                )
+
+
 def _with_whole_paths(spec: RunSpec) -> RunSpec:
     """Name every place whole: the process has another working folder."""
 
     def whole(text: str) -> str:
         return str(Path(text).expanduser().absolute()) if text else ""
 
-    sink = spec.sink if spec.sink == "noop" else whole(spec.sink)
+    sink = spec.sink if spec.sink == NOOP else whole(spec.sink)
     return msgspec.structs.replace(
         spec, source=whole(spec.source), sink=sink, errors=whole(spec.errors), checkpoint=whole(spec.checkpoint)
     )

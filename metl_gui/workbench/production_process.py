@@ -17,6 +17,7 @@ from types import FrameType
 import msgspec
 
 from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.failures import SPARK_FAILED
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.streaming.checkpoint import Checkpoint
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
 _PUBLISHED_SECONDS = 1.0
 _TRIES = 3
-"""How often Spark is started anew when it dies without a batch in place since the last time."""
+"""How often a batch is tried again that Spark, or a worker of it, did not survive."""
 
 
 class Production:
@@ -97,13 +98,14 @@ class Production:
         while True:
             try:
                 return spark.run(self._with_newest(spec))
-            except RunError:
+            except RunError as error:
                 done = report_so_far(self.order).batches
                 failures = failures + 1 if done == batches else 1
                 batches = done
-                if self.is_stopping.is_set() or failures > _TRIES or not _has_ended(spark):
+                is_sparks = error.title == SPARK_FAILED or _has_ended(spark)
+                if self.is_stopping.is_set() or failures > _TRIES or not is_sparks:
                     raise
-                _log.warning("Spark died; it is started anew and goes on after batch %s of the run", done)
+                _log.warning("%s It goes on after batch %s of the run", error, done)
 
     def _with_newest(self, spec: RunSpec) -> RunSpec:
         """Go on with the state that was taken last."""

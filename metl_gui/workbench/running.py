@@ -29,7 +29,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
-from metl_gui.engine.runs import LOCAL_TARGET, Format, RunSpec, new_run_id
+from metl_gui.engine.runs import BATCH_BYTES, LOCAL_TARGET, Format, RunSpec, new_run_id
 from metl_gui.engine.targets import Target
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
@@ -71,6 +71,7 @@ class RunRequest:
         max_record_bytes: set records aside that are larger.
         checkpoint: run in batches and keep in this folder what the run needs to go on where it stopped.
         follow: go on when the source is exhausted, until somebody stops the run; in batches too.
+        batch_bytes: about how much of the source a batch reads at most.
         freeze: stay with the state of the beginning; else a following run in production takes what is published.
     """
 
@@ -88,6 +89,7 @@ class RunRequest:
     checkpoint: str = ""
     follow: bool = False
     freeze: bool = False
+    batch_bytes: int = BATCH_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         checkpoint=checkpoint,
         follow=request.follow,
         is_frozen=request.freeze,
+        batch_bytes=request.batch_bytes,
         mode=request.mode,
         limit=request.limit,
         format=request.format,
@@ -321,7 +324,7 @@ def tell(watch: Watch, event: EngineEvent) -> None:
     """Tell the progress of a run; it is stopped through its process, never from within an event."""
     match event:
         case RunStarted(bytes_total=total):
-            watch.tell("Mapping: bytes", 0, total)
+            watch.tell("Mapping: bytes" if total else "Waiting for the first batch", 0, total)
         case RunProgressed():
             watch.tell(f"Mapping: {_course(event)}; bytes", event.bytes_read, event.bytes_total)
         case _:

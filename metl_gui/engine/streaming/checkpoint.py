@@ -16,9 +16,10 @@ import contextlib
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -29,6 +30,9 @@ from metl_gui.errors import RunError
 
 OWNER = ".metl-stream.json"
 """In a folder of outputs: which stream writes there."""
+
+_DYING_SECONDS = 8.0
+_LOOK_SECONDS = 0.1
 
 
 class StreamHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +114,7 @@ class Checkpoint:
             raise _unwritable(self.path, error) from error
         with lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _locked(lock)
             except BlockingIOError as error:
                 lock.seek(0)
                 holder = lock.read().decode("utf-8", "replace").strip() or "another run"
@@ -173,6 +177,24 @@ class Checkpoint:
         except FileNotFoundError:
             return []
         return [msgspec.json.decode(line, type=str) for line in lines]
+
+
+def _locked(lock: IO[bytes]) -> None:
+    """Take a lock; a process that was killed a moment ago may still be on its way out.
+
+    Raises:
+        BlockingIOError: another process keeps it.
+    """
+    end = time.monotonic() + _DYING_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(_LOOK_SECONDS)
+        else:
+            return
 
 
 def head_of(spec: RunSpec) -> StreamHead:

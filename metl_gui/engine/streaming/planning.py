@@ -151,17 +151,19 @@ class Planner:
         known = self._noted | {seen.name: known_after(seen, piece) for seen, piece in pieces}
         self._noted = {}
         size = sum(piece.bytes for _, piece in pieces)
-        self.ledger.add(
-            BatchPlan(
-                number=self.ledger.newest + 1,
-                plan=use,
-                files=files,
-                tasks=tasks,
-                known=known,
-                bytes_planned=self.ledger.bytes_planned + size,
-            ),
-            committed=after,
+        plan = BatchPlan(
+            number=self.ledger.newest + 1,
+            plan=use,
+            files=files,
+            tasks=tasks,
+            known=known,
+            bytes_planned=self.ledger.bytes_planned + size,
         )
+        try:
+            self.ledger.add(plan, committed=after)
+        except FileExistsError:
+            # Planned by a process that was killed meanwhile; its plan is as good as this one.
+            self.ledger = Ledger(self.checkpoint.ledger)
         self._tell(listing)
 
     def _tell(self, listing: Listing) -> None:

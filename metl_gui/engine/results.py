@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.engine.sources.large_records import cut_row
+
 
 class SentMessage(msgspec.Struct, frozen=True):
     """One outgoing message, exactly as it was sent."""
@@ -57,6 +59,7 @@ class SetAsideRecord(msgspec.Struct, frozen=True):
 
 
 _TAIL_BYTES = 1 << 18
+_SHOWN_BYTES = 1 << 20
 _MAPPED = msgspec.json.Decoder(MappedRecord)
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
 
@@ -119,15 +122,25 @@ def newest_result(samples: Path) -> MappedRecord | None:
 
 
 def first_set_aside(errors: Path, count: int, reason: str = "") -> list[SetAsideRecord]:
-    """Read the first records of the error store, of one reason or of all in turn."""
+    """Read the first records of the error store, of one reason or of all in turn; of a very long one the beginning."""
     pattern = f"reason={reason}" if reason else "reason=*"
-    folders: list[Iterator[Any]] = [_lines_of(folder) for folder in sorted(errors.glob(pattern))]
+    folders: list[Iterator[Any]] = [_beginnings_of(folder) for folder in sorted(errors.glob(pattern))]
     in_turn = (line for row in itertools.zip_longest(*folders) for line in row if line is not None)
     return [_SET_ASIDE.decode(line) for line in itertools.islice(in_turn, count)]
 
 
 def _bytes(raw: str | None, raw_base64: str | None) -> bytes:
     return base64.b64decode(raw_base64) if raw_base64 is not None else (raw or "").encode()
+
+
+def _beginnings_of(folder: Path) -> Iterator[bytes]:
+    """Yield the rows of an error store; one that is too long to be looked at ends early, and is a whole row still."""
+    for part in sorted(folder.glob("part-*.jsonl")):
+        with part.open("rb") as lines:
+            while line := lines.readline(_SHOWN_BYTES):
+                yield line if line.endswith(b"\n") else cut_row(line)
+                while line and not line.endswith(b"\n"):
+                    line = lines.readline(_SHOWN_BYTES)
 
 
 def _lines_of(folder: Path) -> Iterator[bytes]:

@@ -215,6 +215,8 @@ class RowHead(msgspec.Struct, frozen=True):
     size_bytes: int | None = None
 
 
+_text = msgspec.json.Decoder(str).decode
+_LONGEST_LETTER = 13
 _head = msgspec.json.Decoder(RowHead).decode
 
 
@@ -228,6 +230,25 @@ def head_of(row: bytes) -> RowHead:
     if found is None:
         raise ValueError("its record does not begin where it should")
     return _head(row[: found.start()] + b"}")
+
+
+def cut_row(beginning: bytes) -> bytes:
+    """End a row of which only the beginning is at hand, so that it reads as a row with the beginning of its record."""
+    found = _RAW.search(beginning)
+    if found is None:
+        return beginning
+    end = len(beginning)
+    if found[1]:
+        return beginning[: end - (end - found.end()) % 4] + b'"}'
+    text = beginning[found.end() : end]
+    # No letter and no escape may be cut in two; a pair of escapes is one letter.
+    for left in range(len(text), max(len(text) - _LONGEST_LETTER, 0), -1):
+        try:
+            _text(b'"' + text[:left] + b'"')
+        except (ValueError, msgspec.MsgspecError):
+            continue
+        return beginning[: found.end() + left] + b'"}'
+    return beginning[: found.end()] + b'"}'
 
 
 def _size(records: Records, record: int) -> int:

@@ -18,6 +18,7 @@ from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.failures import TaskError, run_error
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.results import first_set_aside
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
 from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, list_files
@@ -220,3 +221,22 @@ def test_records_of_100_mb_pass_through_a_process_that_has_not_that_much_memory_
         sizes = [len(line) for line in lines]
     assert sizes[0] > 100_000_000
     assert sizes[1] > 133_000_000
+
+
+@pytest.mark.parametrize("note", ["x", "é", "😀", '"\\', "\x01"], ids=["x", "2 bytes", "4 bytes", "escaped", "control"])
+def test_a_window_is_shown_the_beginning_of_a_large_record(tmp_path: Path, note: str) -> None:
+    large = b'{"a":"' + (note * 1_500_000).encode() + b'"}'
+    (tmp_path / "s").write_bytes(b"\n".join([large, SMALL[0] + b"x" * 2000]))
+    run(tmp_path / "run", tmp_path / "s", 1000)
+    first, second = first_set_aside(tmp_path / "run" / "errors", 10)
+    assert large.startswith(first.incoming)
+    assert 100_000 < len(first.incoming) < 1 << 20
+    assert second.incoming == SMALL[0] + b"x" * 2000
+
+
+def test_a_window_is_shown_the_beginning_of_large_bytes_too(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"\xff" * 3_000_000)
+    run(tmp_path / "run", tmp_path / "s", 1000)
+    (row,) = first_set_aside(tmp_path / "run" / "errors", 10)
+    assert row.incoming == b"\xff" * len(row.incoming)
+    assert 500_000 < len(row.incoming) < 1 << 20

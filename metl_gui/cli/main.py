@@ -21,6 +21,7 @@ from metl_gui.cli import (
     publishing,
     reviews,
     runs,
+    samples,
     schemas,
     states,
     suggestions,
@@ -42,6 +43,7 @@ GROUPS = (
     differences,
     merges,
     runs,
+    samples,
     past_runs,
     profiles,
 )

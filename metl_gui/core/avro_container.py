@@ -132,29 +132,63 @@ def _content(head: bytes, at: int) -> tuple[bytes, int]:
     return head[at : at + size], at + size
 
 
-def read_header(stream: IO[bytes]) -> Header:
-    """Read the head of a file and leave the stream at the first block.
+class Pieces:
+    """Bytes that were read already, and the stream that they were read from.
+
+    Args:
+        held: what comes first.
+        stream: what comes then.
+    """
+
+    def __init__(self, held: bytes, stream: IO[bytes]) -> None:
+        self._held = held
+        self._at = 0
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, fewer at the end only."""
+        found = self._held[self._at : self._at + size]
+        self._at += len(found)
+        if len(found) < size:
+            self._held, self._at = b"", 0
+            found += _all_of(self._stream, size - len(found))
+        return found
+
+
+def _all_of(stream: IO[bytes], size: int) -> bytes:
+    """Read so many bytes; a stream of packed bytes may give them bit by bit."""
+    found = bytearray()
+    while len(found) < size and (piece := stream.read(min(size - len(found), _PIECE_BYTES))):
+        found += piece
+    return bytes(found)
+
+
+def read_header(stream: IO[bytes], head: bytes = b"") -> tuple[Header, Pieces]:
+    """Read the head of a file.
+
+    Args:
+        stream: the file.
+        head: what was read from it already.
+
+    Returns:
+        The head, and everything behind it.
 
     Raises:
         SchemaError: see ``header_of``.
     """
-    start = stream.tell()
-    size = 2**16
     while True:
-        stream.seek(start)
-        head = stream.read(size)
         try:
             header = header_of(head)
         except SchemaError:
-            if len(head) < size or size >= MAX_HEAD_BYTES:
+            more = stream.read(_PIECE_BYTES) if len(head) < MAX_HEAD_BYTES else b""
+            if not more:
                 raise
-            size *= 16
+            head += more
             continue
-        stream.seek(start + header.size_bytes)
-        return header
+        return header, Pieces(head[header.size_bytes :], stream)
 
 
-def read_blocks(stream: IO[bytes], header: Header) -> Iterator[Block]:
+def read_blocks(stream: Pieces, header: Header) -> Iterator[Block]:
     """Yield the blocks behind the head.
 
     Raises:
@@ -177,7 +211,7 @@ def read_blocks(stream: IO[bytes], header: Header) -> Iterator[Block]:
         place += len(data) + SYNC_BYTES
 
 
-def _long_of(stream: IO[bytes], *, may_end: bool = False) -> int | None:
+def _long_of(stream: Pieces, *, may_end: bool = False) -> int | None:
     held = bytearray()
     while len(held) < _LONG_BYTES:
         byte = stream.read(1)
@@ -191,7 +225,7 @@ def _long_of(stream: IO[bytes], *, may_end: bool = False) -> int | None:
     raise ValueError("the size of a block cannot be read")
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
+def _exactly(stream: Pieces, size: int) -> bytes:
     found = stream.read(size)
     if len(found) < size:
         raise ValueError("it ends within a block")

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from metl_gui.core.avro_container import MAGIC
 from metl_gui.core.json_text import accept
 from metl_gui.errors import RecordError
 
@@ -34,6 +35,7 @@ class Framing(StrEnum):
     LINES = "lines"
     ARRAY = "array"
     CONCATENATED = "concatenated"
+    AVRO = "avro"
 
 
 class Framed(NamedTuple):
@@ -65,8 +67,10 @@ def sniff(head: bytes) -> Framing:
 
     A square bracket at the beginning says array, unless its line is whole by itself and more lines follow. Otherwise
     the first value decides: lines when it fills its line, concatenated when it spans lines or shares one. When it is
-    broken, the file counts as lines.
+    broken, the file counts as lines. An Avro data file begins with a mark of its own; its records are cut elsewhere.
     """
+    if head.startswith(MAGIC):
+        return Framing.AVRO
     start = head.removeprefix(_BOM).lstrip(_BLANK)
     line, _, rest = start.partition(b"\n")
     if start.startswith(b"["):

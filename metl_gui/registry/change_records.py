@@ -17,7 +17,7 @@ from metl_gui.core.classify import ROW_KINDS, Kind, classify, is_with_schema, op
 from metl_gui.core.declarations import AttributeDeclaration, KeyPaths
 from metl_gui.core.json_text import Members, check, is_null, is_object, members, text_of
 from metl_gui.core.paths import escape
-from metl_gui.core.wrappers import Wrapped, is_wrapper, unwrap
+from metl_gui.core.wrappers import SINGLE_OBJECT, Wrapped, is_wrapper, unwrap
 from metl_gui.errors import RecordError, SchemaError
 from metl_gui.registry.table_changes import SchemaChange, read_change
 
@@ -79,7 +79,7 @@ class RecordReader:
             return Kind.KEY
         if wrapped.value is None:
             return Kind.TOMBSTONE
-        if wrapped.value.startswith(b"\0"):
+        if wrapped.value.startswith((b"\0", SINGLE_OBJECT)):
             what = "their values are binary and only name their schemas: import what the registry holds"
             raise RecordError("undecodable", what)
         if not wrapped.is_checked:

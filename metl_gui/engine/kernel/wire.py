@@ -181,6 +181,8 @@ def _check(text: bytes, id_: str) -> None:
 
 def _unknown(ids: Iterable[str]) -> RecordError:
     named = " or ".join(dict.fromkeys(ids))
-    return RecordError(
-        "unknown_version", f"no schema is known by the registry id {named}; import what the registry holds"
-    )
+    if named.startswith("rabin:"):
+        detail = f"no schema has the fingerprint {named.removeprefix('rabin:')}; import the Avro file that it came from"
+        return RecordError("unknown_version", detail)
+    detail = f"no schema is known by the registry id {named}; import what the registry holds"
+    return RecordError("unknown_version", detail)

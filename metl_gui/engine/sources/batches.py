@@ -13,6 +13,7 @@ import numpy as np
 
 from metl_gui.core.framing import LIMIT_BYTES, SNIFF_BYTES, Framed, Framing, head_bytes, sniff, split, split_lines
 from metl_gui.engine.kernel.records import Places, Records
+from metl_gui.engine.sources.avro_files import avro_records
 from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes
 from metl_gui.engine.sources.files import FileRange, SourceFile
 
@@ -83,8 +84,12 @@ def _of_range(file: SourceFile, piece: FileRange, limit_bytes: int) -> Iterator[
 
 def _of_whole(stream: IO[bytes], file: SourceFile, limit_bytes: int) -> Iterator[Records]:
     head = stream.read(SNIFF_BYTES)
+    framing = file.framing or sniff(head)
+    if framing is Framing.AVRO:
+        yield from avro_records(head, stream, file.name, limit_bytes)
+        return
     chunks = chain([head], chunks_of(stream))
-    if (file.framing or sniff(head)) is not Framing.LINES:
+    if framing is not Framing.LINES:
         yield from _gathered(split(chunks, file.framing, limit_bytes), file.name)
         return
     offset = len(_BOM) if head.startswith(_BOM) else 0

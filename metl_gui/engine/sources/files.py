@@ -25,7 +25,6 @@ MAX_RANGE_BYTES = 32 << 20
 """A task costs about as much as reading 1 MB of records; a range this long still gives each core its share."""
 _BOM = b"\xef\xbb\xbf"
 _NOT_RECORDS = frozenset({".md", ".py", ".sql", ".csv", ".tsv", ".html", ".xlsx", ".parquet", ".yaml", ".yml", ".metl"})
-_AVRO = b"Obj\x01"
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -189,12 +188,6 @@ def _listed(path: Path, root: Path) -> SourceFile:
             head = file.read(16)
     except OSError as error:
         raise unreadable(str(path), error) from error
-    if head.startswith(_AVRO):
-        raise RunError(
-            "Avro files cannot be read yet.",
-            f"{path} is an Avro container.",
-            "Leave it out of the source, or convert it to JSON lines.",
-        )
     return SourceFile(name, str(path.resolve()), size_bytes, codec_of(head))
 
 

@@ -15,10 +15,12 @@ from metl_gui.engine.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.naming import number_of
+from metl_gui.ui.run.comparison import Compared
 from metl_gui.ui.run.linked import Link
 from metl_gui.ui.run.next_steps import ADD, REVIEW, SHOW, next_step
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.filled import AttributeFilled
 from metl_gui.workbench.replaying import ReplayRequest, what_waits
 from metl_gui.workbench.running import PRODUCTION
 from metl_gui.workbench.version_tasks import REASONS, version_tasks
@@ -42,6 +44,11 @@ class RunCommands:
         self._page.setup.mode.publish_wanted.connect(window.actions_table["publish"].trigger)
         self._page.messages.cell_wanted.connect(self.show_cell)
         self._page.messages.place_wanted.connect(self.show_place)
+        self._page.compared.connect(self.show_compared)
+        self._page.details.version_chosen.connect(self.show_version)
+        self._page.details.attribute_chosen.connect(self._show_filled)
+        self._page.chart.copied.connect(self._tell_copied)
+        self._page.setup.target.profiles_wanted.connect(self._show_profiles)
         self._page.found_versions.connect(self._tell_found)
         self._page.noted.connect(self._tell_notes)
         self._page.shown.connect(window.actions_table.refresh)
@@ -82,6 +89,45 @@ class RunCommands:
             return
         version = document.extraction.labelled(schema.id, record.version or "")
         self._bring(Selected(Place(schema.id, version.id if version is not None else None)))
+
+    def show_version(self, name: str) -> None:
+        """Bring the schema version ``schema@version`` of the extraction tree."""
+        document = self._project.value
+        schema, _, label = name.rpartition("@")
+        found = document.extraction.named(schema)
+        version = document.extraction.labelled(found.id, label) if found is not None else None
+        if found is None or version is None:
+            self._window.notify(f"{schema} {label} is not in the state that is shown.", is_good=False)
+            return
+        self._bring(Selected(source=Place(found.id, version.id)))
+
+    def show_attribute(self, entity: str, label: str, path: str) -> None:
+        """Bring an attribute of an entity version."""
+        document = self._project.value
+        found = document.cdm.named(entity)
+        version = document.cdm.labelled(found.id, label) if found is not None else None
+        attribute = version.at_path(path) if version is not None else None
+        if found is None or version is None or attribute is None:
+            self._window.notify(f"{entity} {label} {path} is not in the state that is shown.", is_good=False)
+            return
+        self._bring(Selected(target=Place(found.id, version.id, attribute.id)))
+
+    def show_compared(self, compared: Compared) -> None:
+        """Bring what a number of a comparison counts, where that is a version or an attribute."""
+        if compared.path:
+            entity, _, label = compared.name.rpartition("@")
+            self.show_attribute(entity, label, compared.path)
+        else:
+            self.show_version(compared.name)
+
+    def _show_filled(self, filled: AttributeFilled) -> None:
+        self.show_attribute(filled.entity, filled.version, filled.path)
+
+    def _tell_copied(self, rows: int) -> None:
+        self._window.notify(f"{number_of(rows, 'row')} of the chart are on the clipboard, as a table with tabs.")
+
+    def _show_profiles(self) -> None:
+        self._window.actions_table["run.profiles"].trigger()
 
     def _bring(self, selected: Selected) -> None:
         """Show on the Map page what a message leads to."""

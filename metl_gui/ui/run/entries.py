@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from metl_gui.store.runs import LoggedRun
-from metl_gui.ui.moments import on
+from metl_gui.ui.moments import now_ms, on
 from metl_gui.ui.run.amounts import duration
 from metl_gui.ui.run.followed import FollowedRun
 from metl_gui.ui.run.history_model import HistoryEntry
 from metl_gui.ui.run.run_words import kind_words, moment_words, source_words, title_words
 from metl_gui.ui.two_lines import TwoLines
+from metl_gui.workbench.run_history import PastRun, RunStatus
 
 OWN = "this window's run"
+_PILLS = {
+    RunStatus.RUNNING: ("live", "good"),
+    RunStatus.STOPPED: ("stopped", "plain"),
+    RunStatus.FAILED: ("failed", "bad"),
+    RunStatus.DIED: ("died", "bad"),
+}
 
 
-def entry_of_logged(run: LoggedRun) -> HistoryEntry:
-    """Make the row of a run that is over."""
-    report = run.report
-    seconds, is_stopped = float(report.get("seconds", 0)), bool(report.get("is_stopped"))
-    facts = f"{report.get('read', 0):,} records · {moment_words(run.when_ms)}"
-    spoken = f"{kind_words(report)}{'' if report.get('is_replay') else ' run'}, state {run.state}, {facts}"
-    source = str(report.get("source", ""))
-    tip = "\n".join(part for part in (source, on(run.when_ms), "stopped" if is_stopped else "") if part)
-    short = f"{kind_words(report)} {run.state}"
-    words = TwoLines(title_words(report), facts, "stopped" if is_stopped else duration(seconds), short=short)
-    return HistoryEntry(run.run_id, words, f"{spoken}, {words.pill}", tip, run=run)
+def entry_of_past(run: PastRun) -> HistoryEntry:
+    """Make the row of a run of the history; one that goes on says for how long."""
+    report = run.report.as_json()
+    is_live = run.status is RunStatus.RUNNING
+    pill, kind = _PILLS.get(run.status, (duration(run.report.seconds), "plain"))
+    source = source_words(run.report.source)
+    if is_live:
+        title, facts = f"{kind_words(report)} · {source}", f"state {run.state:,} · {_age(run)}"
+    else:
+        title, facts = title_words(report), f"{run.report.read:,} records · {moment_words(run.when_ms)}"
+    name = kind_words(report) if run.report.is_replay else f"{kind_words(report)} run"
+    tip = "\n".join(part for part in (run.report.source, on(run.when_ms), *run.problems) if part)
+    words = TwoLines(title, facts, pill, kind, short=f"{kind_words(report)} {run.state}")
+    return HistoryEntry(run.run_id, words, f"{name}, state {run.state}, {facts}, {pill}", tip, is_live, run)
 
 
 def entry_of_own(run: FollowedRun, source: str) -> HistoryEntry:
@@ -34,6 +41,6 @@ def entry_of_own(run: FollowedRun, source: str) -> HistoryEntry:
     return HistoryEntry(OWN, words, f"{run.title}, running", source, is_live=True, run=run)
 
 
-def folder_words(path: str | Path) -> str:
-    """Name a folder for people, by its last two parts."""
-    return "/".join(Path(path).parts[-2:])
+def _age(run: PastRun) -> str:
+    seconds = max(now_ms() - run.when_ms, 0) / 1000
+    return "just begun" if seconds < 60 else duration(seconds // 60 * 60)

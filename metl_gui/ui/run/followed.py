@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,14 +18,12 @@ class FollowedRun:
     Args:
         title: what it is.
         run_id: its id, empty until it tells it.
-        samples: where it keeps records to look at until it is over; ``None`` until that is known.
         is_endless: it goes on until somebody stops it.
     """
 
-    def __init__(self, title: str, run_id: str = "", samples: Path | None = None, is_endless: bool = False) -> None:
+    def __init__(self, title: str, run_id: str = "", is_endless: bool = False) -> None:
         self.title = title
         self.run_id = run_id
-        self.samples = samples
         self.is_endless = is_endless
         self.course = Course()
         self.progress: RunProgressed | None = None

@@ -12,7 +12,7 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton, Pill
 from metl_gui.ui.plain import plain_label
 
-VIEWS = ("Run", "Details", "Speed")
+VIEWS = ("Run", "Details", "Speed", "Compare")
 _STEPS = 1000
 _BAR_PX = 110
 
@@ -22,9 +22,11 @@ class RunHead(QWidget):
 
     Signals:
         view_wanted: the number of a view.
+        acted: the button for the run that is shown was pressed.
     """
 
     view_wanted = Signal(object)
+    acted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,11 +36,14 @@ class RunHead(QWidget):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the run")
+        self.act = KeyButton("")
         self.views = [KeyButton(words, kind="segment") for words in VIEWS]
         self._group = QButtonGroup(self)
         self._build()
         self.say("", "", "")
         self._group.idClicked.connect(self._tell)
+        self.act.clicked.connect(self.acted)
+        self.offer("")
         self.show_view(0)
         self.dress()
 
@@ -63,6 +68,12 @@ class RunHead(QWidget):
             self.bar.setRange(0, _STEPS if share >= 0 else 0)
             self.bar.setValue(round(_STEPS * max(share, 0.0)))
 
+    def offer(self, words: str) -> None:
+        """Offer to do something with the run that is shown; nothing where there are no words."""
+        self.act.setText(words)
+        self.act.setVisible(bool(words))
+        self.act.updateGeometry()
+
     def show_view(self, number: int) -> None:
         """Check the button of a view."""
         self.views[number].setChecked(True)
@@ -82,6 +93,7 @@ class RunHead(QWidget):
             row.addWidget(widget)
         row.addWidget(self.facts, 1)
         row.addWidget(self.bar)
+        row.addWidget(self.act)
         segments = QHBoxLayout()
         segments.setSpacing(0)
         for at, button in enumerate(self.views):
@@ -128,7 +140,11 @@ class FailureCard(QFrame):
 
     def show_error(self, error: MetlError) -> None:
         """Say what happened, to what, and what to do."""
-        title, text = asking.words_of(error)
+        self.show_words(*asking.words_of(error))
+
+    def show_words(self, title: str, text: str, can_run_again: bool = True) -> None:
+        """Say what happened, and offer to run again where that is known here."""
+        self.again.setVisible(can_run_again)
         self.title.setText(title)
         self.text.setText(text)
         self.setAccessibleName(f"{title} {text}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from metl_gui.core.document import Document
-from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside
+from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside, newest_result
 from metl_gui.ui.run.heads import Head, head_of
 from metl_gui.ui.run.indent import indented
 from metl_gui.ui.run.linked import BETWEEN, Link, links_between
@@ -58,6 +58,12 @@ def records_of(wanted: Wanted) -> list[KeptRecord]:
         errors = wanted.errors
         return list(first_set_aside(errors, SHOWN, wanted.reason)) if errors is not None and errors.is_dir() else []
     return list(first_results(wanted.folder / "samples", SHOWN, wanted.entity)) if wanted.folder is not None else []
+
+
+def newest_of(folder: Path) -> MappedRecord | None:
+    """Read the record that a run kept last, wherever in its folder it keeps them until it is over."""
+    places = [*folder.glob(".samples*"), folder / "samples"]
+    return next((record for place in places if (record := newest_result(place)) is not None), None)
 
 
 def pair_of(record: KeptRecord, document: Document, is_raw: bool = False) -> MessagePair:

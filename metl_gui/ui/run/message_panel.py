@@ -10,13 +10,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
-from metl_gui.engine.results import MappedRecord, SetAsideRecord, newest_result
+from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.message_pairs import KeptRecord, MessagePair, Wanted, pair_of, records_of
+from metl_gui.ui.run.message_pairs import KeptRecord, MessagePair, Wanted, newest_of, pair_of, records_of
 from metl_gui.ui.run.messages import MessageSides
 from metl_gui.ui.run.next_steps import SHOW, next_step
 
@@ -50,6 +50,7 @@ class MessagePanel(QFrame):
         self.wanted = Wanted()
         self._at = 0
         self._live: Path | None = None
+        self._instead = ""
         self._reading = NewestJob(jobs, self)
         self.place = Elided(kind="dim")
         self.sides = MessageSides()
@@ -74,19 +75,21 @@ class MessagePanel(QFrame):
         self.sides.cell_wanted.connect(self.cell_wanted)
         self._show()
 
-    def show_run(self, folder: Path | None, errors: Path | None) -> None:
-        """Show what another run kept."""
-        self._live = None
+    def show_run(self, folder: Path | None, errors: Path | None, nothing: str = "") -> None:
+        """Show what another run kept.
+
+        Args:
+            folder: its run folder, ``None`` for no run.
+            errors: its error store, if it has one.
+            nothing: what stands there instead of a message.
+        """
+        self._live, self._instead = None, nothing
         self.wanted = Wanted(folder, errors, self.only_aside.isChecked())
         self._load()
 
-    def show_live(self, samples: Path) -> None:
-        """Follow a run that goes on.
-
-        Args:
-            samples: where it keeps records until it is over.
-        """
-        self._live = samples
+    def show_live(self, folder: Path) -> None:
+        """Follow a run that goes on, by its run folder."""
+        self._live = folder
         self.wanted = Wanted()
         self.records = []
         self._show()
@@ -94,9 +97,9 @@ class MessagePanel(QFrame):
 
     def look_again(self) -> None:
         """Read the newest record of the run that goes on, where somebody follows it."""
-        samples = self._live
-        if samples is not None and self.isVisible() and (self.follow.isChecked() or not self.records):
-            self._reading.start("Reading the newest message", lambda _watch: newest_result(samples), self._take_newest)
+        folder = self._live
+        if folder is not None and self.isVisible() and (self.follow.isChecked() or not self.records):
+            self._reading.start("Reading the newest message", lambda _watch: newest_of(folder), self._take_newest)
 
     def show_reason(self, reason: str) -> None:
         """Show the records that were set aside for a reason."""
@@ -179,6 +182,8 @@ class MessagePanel(QFrame):
     def _nothing(self) -> str:
         if self._live is not None:
             return _WAITS
+        if self._instead:
+            return self._instead
         if self.wanted.folder is None:
             return _NO_RUN
         return _NOTHING_ASIDE if self.wanted.is_set_aside else _NO_MESSAGE

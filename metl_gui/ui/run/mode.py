@@ -36,10 +36,14 @@ class ModeSwitch(QWidget):
         self.words = plain_label(_TEST_WORDS, "small")
         self.words.setWordWrap(True)
         self.unconfirmed = QCheckBox("Map what nobody has confirmed too")
+        self.follow = QCheckBox("Go on when the source fills further")
+        self.freeze = QCheckBox("Stay with this state")
+        self.freeze.setToolTip("Else a state that is published meanwhile is taken between two batches")
         self.publish = KeyButton("Publish this state…", kind="link")
         self._build()
         self._group.idClicked.connect(self._tell)
         self.publish.clicked.connect(self.publish_wanted)
+        self.follow.toggled.connect(self._say)
         self._say()
 
     @property
@@ -51,6 +55,11 @@ class ModeSwitch(QWidget):
     def can_run(self) -> bool:
         """Whether a run of this mode has something to map with."""
         return self.mode == TEST or self._live is not None
+
+    @property
+    def live(self) -> NamedState | None:
+        """The state that production uses, ``None`` while nothing is published."""
+        return self._live
 
     def choose(self, mode: Mode) -> None:
         """Choose a mode."""
@@ -66,10 +75,12 @@ class ModeSwitch(QWidget):
         self._say()
         self.changed.emit(self.mode)
 
-    def _say(self) -> None:
+    def _say(self, _is_checked: bool = False) -> None:
         is_production = self.mode == PRODUCTION
         self.words.setText(self._production_words() if is_production else _TEST_WORDS)
-        self.unconfirmed.setVisible(is_production and self._live is not None)
+        for box in (self.unconfirmed, self.follow):
+            box.setVisible(is_production and self._live is not None)
+        self.freeze.setVisible(is_production and self._live is not None and self.follow.isChecked())
         self.publish.setVisible(is_production and self._live is None)
 
     def _production_words(self) -> str:
@@ -96,7 +107,8 @@ class ModeSwitch(QWidget):
         layout.setSpacing(6)
         layout.addLayout(row)
         layout.addWidget(self.words)
-        layout.addWidget(self.unconfirmed)
+        for box in (self.unconfirmed, self.follow, self.freeze):
+            layout.addWidget(box)
         link = QHBoxLayout()
         link.addWidget(self.publish)
         link.addStretch(1)

@@ -8,25 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import EngineEvent, RunStarted
-from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import MetlError, UserError
-from metl_gui.store.runs import LoggedRun
+from metl_gui.ui import asking
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.run.body import RunBody
+from metl_gui.ui.run.comparison import ENTITY, REASON, Compared, ComparisonPanel
 from metl_gui.ui.run.course import Course
 from metl_gui.ui.run.details import DetailsPanel
-from metl_gui.ui.run.entries import OWN, entry_of_logged, entry_of_own
+from metl_gui.ui.run.entries import OWN, entry_of_own, entry_of_past
 from metl_gui.ui.run.figures import KERNEL, READ
 from metl_gui.ui.run.followed import FollowedRun
 from metl_gui.ui.run.head import VIEWS, FailureCard, RunHead
 from metl_gui.ui.run.history_model import HistoryEntry
 from metl_gui.ui.run.past_course import course_of
+from metl_gui.ui.run.production import ProductionRuns
+from metl_gui.ui.run.production_words import question_about
 from metl_gui.ui.run.run_words import count_words, moment_words, source_words, title_words
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
@@ -34,13 +37,18 @@ from metl_gui.ui.run.speed import SpeedPanel
 from metl_gui.ui.run.target_box import without_secrets
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.workbench.places import run_folder
+from metl_gui.workbench.production import LiveRun
+from metl_gui.workbench.profiles import profiles
 from metl_gui.workbench.replaying import ReplayRequest
-from metl_gui.workbench.running import PRODUCTION, TEST, RunRequest, RunResult
+from metl_gui.workbench.run_history import PastRun, RunStatus, compare_runs, runs
+from metl_gui.workbench.running import PRODUCTION, RunRequest, RunResult
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 _HISTORY = 100
-_RUN, _DETAILS, _SPEED = (VIEWS.index(name) for name in ("Run", "Details", "Speed"))
+_RUN, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
+_PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad"}
+_NOTHING_KEPT = "Nothing of it was kept."
 
 
 class RunPage(QMainWindow):
@@ -50,11 +58,13 @@ class RunPage(QMainWindow):
         shown: another run is shown, or what is known of it changed.
         found_versions: ``VersionTask``s that a run which has just ended brought up.
         noted: what a person should know of a run that has just ended, in sentences.
+        compared: a ``Compared`` that leads beyond this page.
     """
 
     shown = Signal()
     found_versions = Signal(object)
     noted = Signal(object)
+    compared = Signal(object)
 
     def __init__(
         self,
@@ -68,24 +78,26 @@ class RunPage(QMainWindow):
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("runPage")
         self._project, self._spark, self._settings = project, spark, settings
-        self._reading = NewestJob(jobs, self)
+        self.production = ProductionRuns(jobs, self)
+        self._reading, self._listing = NewestJob(jobs, self), NewestJob(jobs, self)
         self.report: Mapping[str, Any] | None = None
         self.own: FollowedRun | None = None
         self.followed: FollowedRun | None = None
-        self._runs: tuple[LoggedRun, ...] = ()
+        self.past: PastRun | None = None
+        self._runs: tuple[PastRun, ...] = ()
+        self._wanted = ""
         self._runs_for: Workbench | None = None
         self._last: RunRequest | ReplayRequest | None = None
         self.setup, self.head, self.failure = RunSetup(), RunHead(), FailureCard()
         self.body = RunBody(lambda: project.newest, jobs)
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
-        self.details, self.speed = DetailsPanel(), SpeedPanel()
+        self.details, self.speed, self.comparison = DetailsPanel(), SpeedPanel(), ComparisonPanel()
         self.views = QStackedWidget()
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self.setCentralWidget(self._central())
         self._connect()
-        self.setup.target.show_targets(settings.targets, ())
 
     # starting
 
@@ -94,7 +106,7 @@ class RunPage(QMainWindow):
         self._run(self.setup.test_request)
 
     def run_chosen(self) -> None:
-        """Map the chosen messages in the mode that is chosen."""
+        """Map the chosen messages in the mode that is chosen; production is asked about once."""
         self._run(self.setup.request)
 
     def run_again(self) -> None:
@@ -115,14 +127,30 @@ class RunPage(QMainWindow):
             missing = "Nothing to map yet.", "No messages are chosen.", "Choose a file or a folder under From."
         elif request.mode == PRODUCTION and not request.sink:
             missing = "Production needs a place for its messages.", "No folder is chosen.", "Choose one under To."
+        elif request.mode == PRODUCTION:
+            self._run_production(request)
+            return
         else:
             workbench = self._begin(request, request.mode.capitalize())
-            if workbench is not None:
-                is_test = request.mode == TEST  # a test maps with what is on the screen, an earlier state too
-                self._spark.run(workbench, replace(request, state=self._project.looks_back) if is_test else request)
+            if workbench is not None:  # a test maps with what is on the screen, an earlier state too
+                self._spark.run(workbench, replace(request, state=self._project.looks_back))
             return
         if self._project.workbench is not None and not self._spark.is_running:
             self._project.refused.emit(UserError(*missing))
+
+    def _run_production(self, request: RunRequest) -> None:
+        """Ask once with what is published, then start a process that outlives the window."""
+        workbench, live = self._project.workbench, self.setup.mode.live
+        if workbench is None or live is None or self.production.is_starting:
+            return
+        title, text = question_about(request, live)
+        answers = [("start", "Start production"), ("cancel", "Cancel")]
+        if asking.ask(title, text, answers, self) == "start":
+            self._remember(request.spark)
+            self._last = request
+            self._show_nothing()
+            self.head.say("Production", "is being started", "starting", "accent")
+            self.production.start(workbench, request)
 
     def _begin(self, request: RunRequest | ReplayRequest, kind: str) -> Workbench | None:
         """Clear the page for a run; None while another one goes on."""
@@ -131,9 +159,9 @@ class RunPage(QMainWindow):
             return None
         self._last, self._runs_for = request, workbench
         self._remember(request.spark)
-        title = f"{kind} · state {self._project.value.state:,}" if request.mode == TEST else kind
+        title = kind if request.mode == PRODUCTION else f"{kind} · state {self._project.value.state:,}"
         self.own = FollowedRun(title)
-        self._show_history()
+        self._list()
         self.show_own()
         return workbench
 
@@ -141,7 +169,15 @@ class RunPage(QMainWindow):
         known = without_secrets(target)
         if known:
             self._settings.remember_target(known)
-            self.setup.target.show_targets(self._settings.targets, ())
+            self.refresh_targets()
+
+    def refresh_targets(self) -> None:
+        """Offer the targets used lately and the profiles that there are now."""
+        try:
+            names = [profile.name for profile in profiles()]
+        except UserError:
+            names = []  # their dialog says why they cannot be read
+        self.setup.target.show_targets(self._settings.targets, names)
 
     # what is shown
 
@@ -149,11 +185,7 @@ class RunPage(QMainWindow):
         """Show another view of the run."""
         self.views.setCurrentIndex(number)
         self.head.show_view(number)
-        self._show_other_views()
-
-    def show_speed(self) -> None:
-        """Show how fast the kernel is."""
-        self.show_view(_SPEED)
+        self._fill_view()
 
     def show_details(self, entity: str = "") -> None:
         """Show which versions were read and how far attributes are filled."""
@@ -161,37 +193,81 @@ class RunPage(QMainWindow):
         if entity:
             self.details.show_entity(entity)
 
+    def show_speed(self) -> None:
+        """Show how fast the kernel was."""
+        self.show_view(_SPEED)
+
+    def show_comparison(self) -> None:
+        """Show two runs side by side, those that are selected in the history where there are two."""
+        self.show_view(_COMPARE)
+        if len(self.setup.history.selected) > 1:
+            self.setup.history.compare_selected()
+
     def show_own(self) -> None:
         """Show the run that this window does just now."""
         if self.own is not None:
-            self._clear()
+            self._show_nothing()
             self.followed = self.own
             self.setup.history.select(OWN)
+            self._show_folder()
             self._show_followed()
 
     def show_entry(self, entry: HistoryEntry) -> None:
         """Show a run of the history."""
         if isinstance(entry.run, FollowedRun):
             self.show_own()
-        elif isinstance(entry.run, LoggedRun):
-            self._show_logged(entry.run)
+        elif isinstance(entry.run, PastRun):
+            live = next((run for run in self.production.live if run.run_id == entry.run_id), None)
+            if live is not None:
+                self.attach(live)
+            else:
+                self.show_past(entry.run)
 
     def show_run(self, run_id: str) -> None:
         """Show a run by its id."""
-        run = next((run for run in self._runs if run.run_id == run_id), None)
-        if run is not None:
+        entry = next((each for each in self.setup.history.model.entries if each.run_id == run_id), None)
+        if entry is not None:
             self.setup.history.select(run_id)
             self.show_view(_RUN)
-            self._show_logged(run)
+            self.show_entry(entry)
 
-    def _clear(self) -> None:
+    def attach(self, run: LiveRun) -> None:
+        """Follow a production run that goes on in a process of its own."""
+        self._show_nothing()
+        self.followed = FollowedRun(f"Production · state {run.order.spec.state:,}", run.run_id, run.order.spec.follow)
+        self._show_folder()
+        self.head.offer("Stop this run")
+        self.production.follow(run)
+        self._show_followed()
+
+    def show_past(self, run: PastRun) -> None:
+        """Show a run that is over."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        self._show_nothing()
+        self.past = run
+        report = run.report.as_json()
+        self._show_report(report, run.folder)
+        facts = f"{count_words(report)} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
+        self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
+        self.head.offer("Go on" if run.can_go_on else "")
+        if run.report.failure:
+            self.failure.show_words("The run ended before its time.", run.report.failure, can_run_again=False)
+        self._reading.start(
+            "Reading the course of the run", lambda _watch: course_of(workbench, run.run_id, report), self._draw
+        )
+
+    def _show_nothing(self) -> None:
         self._reading.cancel()
-        self.report = self.followed = None
+        self.production.leave()
+        self.report = self.followed = self.past = None
         self.body.clear()
         self.failure.hide()
         self.head.say("", "", "")
+        self.head.offer("")
         self.head.show_progress(None)
-        self._show_other_views()
+        self._fill_view()
         self.shown.emit()
 
     def _show_followed(self) -> None:
@@ -199,24 +275,20 @@ class RunPage(QMainWindow):
         run = self.followed
         if run is None:
             return
-        self.head.say(run.title, run.facts, "live" if run.is_endless else "running", "accent")
+        is_own = run is self.own
+        self.head.say(run.title, run.facts, "running" if is_own else "live", "accent" if is_own else "good")
         self.head.show_progress(None if run.is_endless else run.share)
         self.chart.show_course(run.course, is_live=True)
         counts = run.counts
         if counts is not None:
             self.body.show_counts(counts, run.course.latest("in"))
-            self._show_other_views()
+            self._fill_view()
 
-    def _show_logged(self, run: LoggedRun) -> None:
-        workbench = self._project.workbench
-        if workbench is None:
-            return
-        self._clear()
-        folder = RunFolder(run_folder(workbench.project_id, run.run_id))
-        self._show_report(run.report, folder.path)
-        facts = f"{moment_words(run.when_ms)} · {source_words(str(run.report.get('source', '')))}"
-        self._say_ended(run.report, facts)
-        self._reading.start("Reading the course of the run", lambda _watch: course_of(folder, run.report), self._draw)
+    def _show_folder(self) -> None:
+        """Look for messages of the run that goes on, once its id is known."""
+        workbench, run = self._project.workbench, self.followed
+        if workbench is not None and run is not None and run.run_id:
+            self.messages.show_live(run_folder(workbench.project_id, run.run_id))
 
     def _draw(self, outcome: Outcome[Course]) -> None:
         if outcome.value is not None:
@@ -228,15 +300,10 @@ class RunPage(QMainWindow):
         errors = Path(report["errors"]) if report.get("errors") else None
         self.messages.show_run(folder, errors)
         self.aside.show_report(report)
-        self._show_other_views()
+        self._fill_view()
         self.shown.emit()
 
-    def _say_ended(self, report: Mapping[str, Any], facts: str) -> None:
-        is_stopped = bool(report.get("is_stopped"))
-        parts = " · ".join(part for part in (count_words(report), facts) if part)
-        self.head.say(title_words(report), parts, "stopped" if is_stopped else "finished")
-
-    def _show_other_views(self) -> None:
+    def _fill_view(self) -> None:
         """Fill the view in front; the others are filled when they come there."""
         counts = self.report or (self.followed.counts if self.followed is not None else None)
         view = self.views.currentIndex()
@@ -250,15 +317,21 @@ class RunPage(QMainWindow):
 
     def _take(self, event: EngineEvent) -> None:
         """Follow the run that this window does."""
-        if self.own is None or self._runs_for is not self._project.workbench:
+        if self.own is not None and self._runs_for is self._project.workbench:
+            self._take_of(self.own, event)
+
+    def _take_production(self, event: EngineEvent) -> None:
+        """Follow the production run that is attached."""
+        if self.followed is not None and self.followed is not self.own:
+            self._take_of(self.followed, event)
+
+    def _take_of(self, run: FollowedRun, event: EngineEvent) -> None:
+        is_new = run.take(event)
+        if run is not self.followed:
             return
-        is_new = self.own.take(event)
-        if isinstance(event, RunStarted) and self._project.workbench is not None:
-            folder = run_folder(self._project.workbench.project_id, event.run_id)
-            self.own.samples = folder / f".samples.{event.run_id}.partial"
-            if self.followed is self.own:
-                self.messages.show_live(self.own.samples)
-        if self.followed is self.own and (is_new or isinstance(event, RunStarted)):
+        if isinstance(event, RunStarted):
+            self._show_folder()
+        if is_new or isinstance(event, RunStarted):
             self._show_followed()
             self.messages.look_again()
 
@@ -268,14 +341,26 @@ class RunPage(QMainWindow):
             self.own.is_stopping = True
             self._show_followed()
 
+    def _act(self) -> None:
+        """Stop the production run that is shown, or go on with it."""
+        workbench = self._project.workbench
+        if self.production.followed is not None and self.followed is not None:
+            self.followed.is_stopping = True
+            self.head.offer("")
+            self._show_followed()
+            self.production.stop(self.production.followed)
+        elif self.past is not None and workbench is not None:
+            self.head.offer("")
+            self.production.resume(workbench, self.past.run_id)
+
     def _ended(self, outcome: Outcome[RunResult]) -> None:
         runs_for, self._runs_for = self._runs_for, None
         own, self.own = self.own, None
         if runs_for is not self._project.workbench or own is None:
             return
         is_shown = self.followed is own
-        self._show_history()
         if outcome.value is None:
+            self._list()
             self._tell_unfinished(own, outcome.error, is_shown)
             return
         result = outcome.value
@@ -285,9 +370,11 @@ class RunPage(QMainWindow):
             own.course.finish(report)
             self.chart.show_course(own.course)
             self.head.show_progress(None)
-            self.setup.history.select(result.report.run_id)
             self._show_report(report, result.folder)
-            self._say_ended(report, source_words(result.report.source))
+            facts = f"{count_words(report)} · {source_words(result.report.source)}"
+            self.head.say(title_words(report), facts, "stopped" if result.report.is_stopped else "finished")
+            self._wanted = result.report.run_id
+        self._list()
         if result.report.problems:
             self.noted.emit(result.report.problems)
         if result.version_tasks:
@@ -302,45 +389,111 @@ class RunPage(QMainWindow):
         self.followed = None
         self.head.show_progress(None)
         self.chart.show_course(own.course)
-        self.messages.show_run(None, None)
+        self.messages.show_run(None, None, _NOTHING_KEPT)
         if error is None:
-            self.head.say(own.title, "Nothing of it was kept.", "stopped")
+            self.head.say(own.title, _NOTHING_KEPT, "stopped")
         else:
-            self.head.say(own.title, "Nothing of it was kept.", "failed", "bad")
+            self.head.say(own.title, _NOTHING_KEPT, "failed", "bad")
             self.failure.show_error(error)
+
+    def _production_started(self, run: LiveRun) -> None:
+        self._wanted = run.run_id
+        self._list()
+        self.attach(run)
+
+    def _production_failed(self, error: MetlError) -> None:
+        if self.followed is None and self.past is None:
+            self.head.say("Production", "was not started", "failed", "bad")
+        self.failure.show_error(error)
+
+    def _production_over(self, run: LiveRun) -> None:
+        """Show what became of the run that was followed, once the history has it."""
+        self._wanted = run.run_id
+        self.followed = None
+        self.head.offer("")
+        self._list()
 
     # the project
 
     def _opened(self, _workbench: object) -> None:
         workbench = self._project.workbench
         self._spark.stop()  # the project that it would be kept with is closed
-        self.own = None
-        self._clear()
+        self.own, self._runs = None, ()
+        self.production.watch(workbench.project_id if workbench is not None else "")
+        self._show_nothing()
+        self.comparison.clear()
         self.show_view(_RUN)
-        self._show_history()
+        self.setup.history.show_entries(())
         if workbench is None:
             return
         captured = SampleFolder(workbench.path.parent).messages
         self.setup.source.setText(str(captured) if captured.is_dir() else "")
-        if self._runs:
-            self.setup.history.select(self._runs[0].run_id)
-            self._show_logged(self._runs[0])
+        self._list()
 
     def _changed(self, changed: Changed) -> None:
         if not changed.same_trees:
             self.messages.refresh()
 
-    def _show_history(self) -> None:
+    def _list(self) -> None:
+        """Read the history again."""
         workbench = self._project.workbench
-        self._runs = tuple(workbench.runs(_HISTORY)) if workbench is not None else ()
+        self._show_entries()
+        if workbench is not None:
+            self._listing.start("Reading the runs", lambda _watch: runs(workbench, _HISTORY), self._listed)
+
+    def _listed(self, outcome: Outcome[tuple[PastRun, ...]]) -> None:
+        is_first = not self._runs and self.report is None and self.followed is None and not self.head.title.text()
+        self._runs = outcome.value or ()
+        self._show_entries()
+        wanted, self._wanted = self._wanted, ""
+        run = next((run for run in self._runs if run.run_id == wanted), None)
+        if run is not None:
+            self.setup.history.select(wanted)
+            if self.followed is None and (self.report or {}).get("run_id") != wanted:
+                self.show_past(run)
+        elif is_first and self._runs:
+            self.setup.history.select(self._runs[0].run_id)
+            self.show_entry(entry_of_past(self._runs[0]))
+        self._fill_view()
+
+    def _show_entries(self) -> None:
         own = [entry_of_own(self.own, self.setup.source.text())] if self.own is not None else []
-        self.setup.history.show_entries([*own, *(entry_of_logged(run) for run in self._runs)])
+        past = sorted(self._runs, key=lambda run: run.status is not RunStatus.RUNNING)  # those that go on first
+        self.setup.history.show_entries([*own, *(entry_of_past(run) for run in past)])
+
+    # what leads on
 
     def _follow_figure(self, figure: str) -> None:
         if figure == READ:
             self.show_details()
         elif figure == KERNEL:
             self.show_speed()
+
+    def _compare(self, pair: tuple[HistoryEntry, HistoryEntry]) -> None:
+        """Compare two runs; one that goes on is taken as far as it is."""
+        known = {run.run_id: run for run in self._runs}
+        a, b = (known.get(entry.run_id) for entry in pair)
+        if a is not None and b is not None:
+            self.comparison.show_comparison(compare_runs(a, b))
+            self.show_view(_COMPARE)
+
+    def _follow_compared(self, compared: Compared) -> None:
+        """Show what a number of a comparison counts."""
+        if compared.kind in (ENTITY, REASON) or (not compared.path and "@" not in compared.name):
+            self.setup.history.select(compared.run.run_id)
+            self.show_view(_RUN)
+            self.show_past(compared.run)
+            if compared.kind == ENTITY:
+                self.messages.show_entity(compared.name)
+            elif compared.kind == REASON:
+                self.messages.show_reason(compared.name)
+        else:
+            self.compared.emit(compared)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Offer the profiles that there are now."""
+        super().showEvent(event)
+        self.refresh_targets()
 
     # building
 
@@ -349,12 +502,21 @@ class RunPage(QMainWindow):
         self.setup.run_wanted.connect(self.run_chosen)
         self.setup.stop_wanted.connect(self._stop)
         self.setup.history.chosen.connect(self.show_entry)
+        self.setup.history.comparison_wanted.connect(self._compare)
         self.setup.target.chosen.connect(spark.choose)
         self.head.view_wanted.connect(self.show_view)
+        self.head.acted.connect(self._act)
         self.failure.again_wanted.connect(self.run_again)
         self.figures.followed.connect(self._follow_figure)
         self.by_entity.filled_wanted.connect(self.show_details)
         self.speed.run_wanted.connect(self.show_run)
+        self.comparison.followed.connect(self._follow_compared)
+        self.production.changed.connect(self._list)
+        self.production.ticked.connect(self._show_entries)
+        self.production.started.connect(self._production_started)
+        self.production.failed.connect(self._production_failed)
+        self.production.told.connect(self._take_production)
+        self.production.over.connect(self._production_over)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         project.looked.connect(self.messages.refresh)
@@ -367,7 +529,7 @@ class RunPage(QMainWindow):
     def _central(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        for view in (self.body, self.details, self.speed):
+        for view in (self.body, self.details, self.speed, self.comparison):
             self.views.addWidget(view)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(18, 10, 18, 14)

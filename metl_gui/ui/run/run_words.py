@@ -36,6 +36,11 @@ def moment_words(when_ms: int) -> str:
     return f"{when:%H:%M}" if when.date() == today else f"{when.day} {when:%b %H:%M}"
 
 
+def state_words(name: str, state: int) -> str:
+    """Name a state by its number, and its name where it has one."""
+    return f"state {state:,} “{name}”" if name else f"state {state:,}"
+
+
 def count_words(report: Mapping[str, Any]) -> str:
     """Say how much was read, and how long that took."""
     return f"{report.get('read', 0):,} records in {duration(float(report.get('seconds', 0)))}"

@@ -89,6 +89,8 @@ class RunSetup(Surface):
             include_unconfirmed=is_production and self.mode.unconfirmed.isChecked(),
             format=_FORMATS[self.format.currentIndex()][0],
             by_date=self.by_date.isChecked(),
+            follow=is_production and self.mode.follow.isChecked(),
+            freeze=is_production and self.mode.follow.isChecked() and self.mode.freeze.isChecked(),
         )
 
     @property

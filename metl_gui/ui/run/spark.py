@@ -11,6 +11,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
 from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.replaying import ReplayRequest, replay
@@ -19,6 +20,7 @@ from metl_gui.workbench.session import Workbench
 
 _READY = "ready"
 _NOT_STARTED = "not started"
+_STARTING = "starting"
 
 
 class SparkRuns(QObject):
@@ -43,6 +45,7 @@ class SparkRuns(QObject):
         super().__init__(parent)
         self._jobs = jobs
         self._job: Job | None = None
+        self._choosing = NewestJob(jobs, self)
         self._came.connect(self._take)
         self.process = SparkProcess(low_priority=True, on_event=self._came.emit)
         self.state = _NOT_STARTED
@@ -56,7 +59,7 @@ class SparkRuns(QObject):
     def warm_up(self) -> None:
         """Start the session in the background."""
         if not self.process.is_ready:
-            self._say("starting")
+            self._say(_STARTING)
             self.process.start()
 
     def choose(self, target: str) -> None:
@@ -64,8 +67,8 @@ class SparkRuns(QObject):
         if self._job is not None or target == self._chosen:
             return
         self._chosen = target
-        self._jobs.start(
-            "Looking up where Spark runs", lambda _watch: self.process.use(find_target(target)), self._left
+        self._choosing.start(
+            "Choosing where to run", lambda _watch: self.process.use(find_target(target)), self._told_where
         )
 
     def run(self, workbench: Workbench, request: RunRequest) -> None:
@@ -75,7 +78,7 @@ class SparkRuns(QObject):
         def task(watch: Watch) -> RunResult:
             return run_mapping(workbench, request, self.process, self._came.emit, watch, aside)
 
-        self._start(f"{request.mode.capitalize()} run", task)
+        self._start(f"{request.mode.capitalize()} run", request.spark, task)
 
     def replay(self, workbench: Workbench, request: ReplayRequest) -> None:
         """Map again what was set aside; does nothing while a run is going on."""
@@ -84,7 +87,7 @@ class SparkRuns(QObject):
         def task(watch: Watch) -> RunResult:
             return replay(workbench, request, self.process, self._came.emit, watch, aside)
 
-        self._start("Replay", task)
+        self._start("Replay", request.spark, task)
 
     def stop(self) -> None:
         """Stop the run that is going on; it answers within a second."""
@@ -96,16 +99,18 @@ class SparkRuns(QObject):
         self.stop()
         self.process.stop()
 
-    def _start(self, title: str, task: Callable[[Watch], RunResult]) -> None:
+    def _start(self, title: str, target: str, task: Callable[[Watch], RunResult]) -> None:
         if self._job is not None:
             return
+        self._choosing.cancel()
+        self._chosen = target  # the run itself goes there
         self.busy.emit(True)
         self._job = self._jobs.start(title, task, self._ended)
 
     def _take(self, event: EngineEvent) -> None:
         match event:
             case SessionStarting():
-                self._say("starting")
+                self._say(_STARTING)
             case SessionReady():
                 self._say(_READY)
             case SessionFailed(title=title):
@@ -113,9 +118,9 @@ class SparkRuns(QObject):
             case _:
                 self.told.emit(event)
 
-    def _left(self, outcome: Outcome[None]) -> None:
-        """Say what is wrong with a target that cannot be used."""
-        self._say(outcome.error.title if isinstance(outcome.error, UserError) else _NOT_STARTED)
+    def _told_where(self, outcome: Outcome[None]) -> None:
+        error = outcome.error
+        self._say(_NOT_STARTED if error is None else error.title if isinstance(error, UserError) else str(error))
 
     def _say(self, state: str) -> None:
         self.state = state

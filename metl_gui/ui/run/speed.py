@@ -13,12 +13,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.engine.kernel_figures import STEPS, KernelFigures
-from metl_gui.store.runs import LoggedRun
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.amounts import amount, duration_ns, share
 from metl_gui.ui.run.bars import Bar, BarChart
 from metl_gui.ui.run.run_words import kind_words, moment_words
+from metl_gui.workbench.run_history import PastRun
 
 _MOST_BARS = 40
 _NO_FIGURES = "A run shows here how long the kernel took a message, batch by batch."
@@ -76,16 +76,15 @@ class SpeedPanel(QWidget):
             label.setAccessibleName(f"{name} {label.text()}")
         self.batches.show_bars(_histogram(told))
 
-    def show_runs(self, runs: Sequence[LoggedRun], shown: str) -> None:
+    def show_runs(self, runs: Sequence[PastRun], shown: str) -> None:
         """Show the last runs side by side, the newest at the right.
 
         Args:
             runs: newest first.
             shown: id of the run that is shown.
         """
-        known = [(run, figures_of(run.report.get("kernel"))) for run in runs]
-        known = [(run, figures) for run, figures in known if figures.records][:_MOST_BARS]
-        self.runs.show_bars([_bar(run, figures, run.run_id == shown) for run, figures in reversed(known)])
+        known = [run for run in runs if run.report.kernel.records][:_MOST_BARS]
+        self.runs.show_bars([_bar(run, run.run_id == shown) for run in reversed(known)])
 
     def _build(self) -> None:
         figures = QFrame()
@@ -108,9 +107,8 @@ class SpeedPanel(QWidget):
         charts = QHBoxLayout()
         charts.setSpacing(12)
         charts.addWidget(_card("Batches by time a message", "how many batches took so long", self.batches), 1)
-        charts.addWidget(
-            _card("Over the last runs", "mean of each run, its state below; the line is p95", self.runs), 1
-        )
+        meaning = "mean of each run, its state below; the line is p95"
+        charts.addWidget(_card("Over the last runs", meaning, self.runs), 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -142,9 +140,10 @@ def _histogram(figures: KernelFigures) -> list[Bar]:
     return bars
 
 
-def _bar(run: LoggedRun, figures: KernelFigures, is_shown: bool) -> Bar:
+def _bar(run: PastRun, is_shown: bool) -> Bar:
+    figures = run.report.kernel
     p95 = figures.quantile_ns(0.95)
-    words = f"{kind_words(run.report)} of state {run.state}, {moment_words(run.when_ms)}: "
+    words = f"{kind_words(run.report.as_json())} of state {run.state}, {moment_words(run.when_ms)}: "
     words += f"mean {duration_ns(figures.mean_ns)}, p95 {duration_ns(p95)}, {figures.records:,} records"
     return Bar(f"{run.state}", figures.mean_ns, words, p95, run.run_id, is_shown)
 

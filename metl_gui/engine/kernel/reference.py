@@ -31,6 +31,9 @@ class Reference:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_replay: the records were set aside before, and their messages say so.
+
+    Attributes:
+        wire: decodes what headers name a schema for, ``None`` while no schema is known.
     """
 
     def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False) -> None:
@@ -39,7 +42,8 @@ class Reference:
         self.is_production = mode == "production"
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
-        self.wire = Wire(plan)
+        self.decoding = Wire(plan)
+        self.wire = self.decoding if plan.wire else None
 
     def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
         """Map one record.
@@ -65,7 +69,7 @@ class Reference:
         found.position = wrapped.position or found.position
         if wrapped.topic in self.known:
             found.schema = self.schemas[wrapped.topic].plan.name
-        change = read_wrapped(wrapped, self.known, self.wire)
+        change = read_wrapped(wrapped, self.known, self.decoding)
         if isinstance(change, Change):
             self.map_change(change, found, outcome)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from metl_gui.core.avro_types import rabin_fingerprint, read_avro
-from metl_gui.core.json_text import check
+from metl_gui.core.json_text import BLANK, check
 from metl_gui.core.wire_schemas import AVRO, of_rabin
 from metl_gui.core.wrappers import SINGLE_OBJECT
 from metl_gui.engine.kernel.avro_values import AvroReader
@@ -73,6 +73,8 @@ class Wire:
     def written(self, content: bytes, topic: str, headers: bytes = b"", part: str = "value") -> Written | None:
         """Decode a value or key; ``None`` where it is text already.
 
+        Text of which headers say an id that nothing resolves is read as text: the id decides nothing then.
+
         Raises:
             RecordError: ``unknown_version`` for an id that nothing resolves, ``undecodable`` or ``too_large``.
         """
@@ -98,7 +100,7 @@ class Wire:
                 failed = failed or error
         if failed is not None:
             raise failed
-        if found:
+        if found and not _is_text(found[0].body):
             raise _unknown([framed.ids[0] for framed in found])
         return None
 
@@ -169,6 +171,11 @@ def _made(schema: WireSchema) -> _Writer:
     except (SchemaError, ValueError, RecursionError) as error:
         raise RecordError("undecodable", f"the schema {schema.id} cannot be used: {error}") from None
     return _Writer(AvroReader(avro), half_of_avro(avro))
+
+
+def _is_text(body: bytes) -> bool:
+    """Say whether bytes begin as a JSON value that a record may be."""
+    return body.lstrip(BLANK)[:1] in (b"{", b"n")
 
 
 def _check(text: bytes, id_: str) -> None:

@@ -196,9 +196,3 @@ def test_a_misspelt_source_is_answered_with_the_near_name(tmp_path: Path) -> Non
     with pytest.raises(RunError) as caught:
         list_files(str(tmp_path / "payment.jsonl"))
     assert "payments.jsonl" in caught.value.hint
-
-
-def test_an_avro_container_is_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "x.avro").write_bytes(b"Obj\x01...")
-    with pytest.raises(RunError, match=r"x\.avro"):
-        list_files(str(tmp_path))

@@ -110,7 +110,8 @@ def _overview(schemas: tuple[SchemaSamples, ...]) -> Iterator[str]:
         yield f"{each.schema}{'  (included in the project)' if each.is_included else ''}"
         for version in each.versions:
             label = f"version {version.version}" if version.version else "of no version"
-            yield f"  {label}: {_number(version.samples, 'sample')}, {_number(version.shapes, 'form')}, {' '.join(version.ops)}"
+            counts = f"{_number(version.samples, 'sample')}, {_number(version.shapes, 'form')}"
+            yield f"  {label}: {counts}, {' '.join(version.ops)}"
     if not schemas:
         yield "There are no samples. A test run brings some, or --keep SOURCE."
 

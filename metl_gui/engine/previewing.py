@@ -133,7 +133,7 @@ class Previewer:
         try:
             wrapped = unwrap(raw)
             change, reference = self._read(wrapped)
-            row = _row_of(change) if isinstance(change, Change) else None
+            row = _row_of(change) if change is not None else None
             reference.map_wrapped(wrapped, found, sink)
         except RecordError as error:
             told = found.position, found.schema, found.version, row
@@ -150,7 +150,7 @@ class Previewer:
             change, reference = self._read(unwrap(raw))
         except RecordError:
             return None
-        if not isinstance(change, Change):
+        if change is None:
             return None
         schema = next((found for name in change.names if (found := self._document.extraction.named(name))), None)
         if schema is None:
@@ -165,18 +165,21 @@ class Previewer:
         at = next(at for at, each in enumerate(reference.schemas[schema.name].plan.versions) if each is plan)
         return schema.version_ids[at]
 
-    def _read(self, wrapped: Wrapped) -> tuple[Change | Kind, Reference]:
+    def _read(self, wrapped: Wrapped) -> tuple[Change | None, Reference]:
         """Read a record, and return a reference that knows every schema which the record may be of.
 
-        Raises:
-            RecordError: it must be set aside.
+        Why a record cannot be read is for the reference to say, which reads it again.
         """
         asked = AskedNames(self._document)
         asked.look_up(wrapped.topic)
-        change = read_wrapped(wrapped, asked)
-        if isinstance(change, Change):
-            for name in change.names:
-                asked.look_up(name)
+        try:
+            change = read_wrapped(wrapped, asked)
+        except RecordError:
+            change = Kind.OTHER
+        if not isinstance(change, Change):
+            return None, self._reference(asked.found.values())
+        for name in change.names:
+            asked.look_up(name)
         return change, self._reference(asked.found.values())
 
     def _reference(self, schemas: Iterable[Schema]) -> Reference:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from metl_gui.core.document import Document
 from metl_gui.core.edits.settings import AddAlias, SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.nodes import Side, Version
+from metl_gui.engine import compile as compiling
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.plan import VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.previewing import OneOutcome, Previewer
 from tests.helpers.world import World
@@ -32,6 +34,7 @@ def make_world() -> World:
     world.schema("fx.pay.refunds", "1", "id", "type", "data")
     world.entity("payment", "1", "payment_id", "value", "note")
     world.map("fx.pay.orders@1:payment@1", payment_id="id")
+    world.map("fx.pay.orders@2:payment@1", payment_id="id")
     world.map("fx.pay.refunds@1:payment@1", payment_id="id", note="data")
     schema = world.document.extraction.named("fx.pay.orders")
     assert schema is not None
@@ -104,13 +107,14 @@ def test_a_preview_is_what_the_kernel_writes_for_the_same_record_between_any_edi
 
 
 def test_an_edit_compiles_again_only_the_version_that_it_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from metl_gui.engine import compile as compiling
-
     compiled: list[str] = []
     whole = compiling._version
-    monkeypatch.setattr(
-        compiling, "_version", lambda d, version, *rest: compiled.append(version.label) or whole(d, version, *rest)
-    )
+
+    def counting(document: Document, version: Version, *rest: Any) -> VersionPlan:
+        compiled.append(version.label)
+        return whole(document, version, *rest)
+
+    monkeypatch.setattr(compiling, "_version", counting)
     world, previewer = make_world(), Previewer()
     raw = b'{"topic":"fx.pay.orders","value":{"id":1,"amount":2}}'
     previewer.take(world.document)

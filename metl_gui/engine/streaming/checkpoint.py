@@ -31,7 +31,7 @@ from metl_gui.errors import RunError
 OWNER = ".metl-stream.json"
 """In a folder of outputs: which stream writes there."""
 
-_DYING_SECONDS = 8.0
+_DYING_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
 
 

@@ -18,7 +18,6 @@ import msgspec
 from metl_gui.core.framing import SNIFF_BYTES, Framing, sniff
 from metl_gui.core.json_text import accept
 from metl_gui.core.packing import Codec
-from metl_gui.engine.sources.compression import shrunken
 from metl_gui.engine.sources.files import SourceFile, listed_file
 from metl_gui.errors import RecordError, RunError
 
@@ -109,7 +108,7 @@ def new_piece(seen: SeenFile, known: KnownFile | None, room: int, *, rests: bool
     if known.given_up or _is_as_before(seen, known):
         return None
     if seen.size < known.read_to:
-        raise shrunken(seen.path, known.read_to, seen.size)
+        raise _shorter(seen, known)
     if _tail(seen.path, known.read_to) != known.tail:
         raise Trouble(
             f"{seen.name} was replaced by another file of the same name after {known.read_to:,} bytes of it were read. "
@@ -234,6 +233,14 @@ def _line_end(file: SourceFile, start: int, room: int) -> int | None:
                 return place + found + 1
             place += len(chunk)
     return None
+
+
+def _shorter(seen: SeenFile, known: KnownFile) -> RunError:
+    return RunError(
+        "A source file became shorter while it was followed.",
+        f"{seen.path} has {seen.size:,} bytes, of which {known.read_to:,} were read already.",
+        "What is in place stays. When the run goes on, the file is left out; give what is there now its own name.",
+    )
 
 
 def _goes_on(path: str, place: int) -> bool:

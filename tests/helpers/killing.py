@@ -1,0 +1,90 @@
+"""Kill a part of a production run: the run itself, the host of its Spark, the JVM, a Python worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from metl_gui.workbench.live_process import read_facts
+from metl_gui.workbench.production import LiveRun
+
+_WAIT_SECONDS = 90
+
+
+def below(process_id: int) -> list[int]:
+    """Every process below one, the nearest first."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1]) if entry.name.isdigit() else 0
+        except OSError:
+            continue
+        if parent == process_id:
+            found += [int(entry.name), *below(int(entry.name))]
+    return found
+
+
+def command_of(process_id: int) -> str:
+    try:
+        return Path(f"/proc/{process_id}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def end_everything(run: LiveRun) -> None:
+    facts = read_facts(run.folder)
+    if facts is not None and facts.lives:
+        for process_id in (facts.holder.process_id, *below(facts.holder.process_id)):
+            os.kill(process_id, signal.SIGKILL)
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + _WAIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def places(folder: Path) -> Counter[tuple[str, str, str]]:
+    """Every message by its position, entity and content without what names the run."""
+    lines = (line for part in folder.rglob("*.jsonl") for line in part.read_bytes().splitlines())
+    found = (json.loads(line) for line in lines)
+    return Counter((m["source"]["position"], m["entity"], json.dumps(m["payload"])) for m in found)
+
+
+def committed(run: LiveRun) -> int:
+    """Return the number of the newest batch that is in place."""
+    names = (run.folder / "checkpoint" / "batches").glob("0*.json")
+    return max((int(path.stem) for path in names), default=0)
+
+
+def victim(run: LiveRun, what: str) -> int:
+    """Find a process of a run: itself, the host of its Spark, the JVM, or a Python worker."""
+    facts = read_facts(run.folder)
+    assert facts is not None
+    own = facts.holder.process_id
+    signs = {"host": "metl_gui.engine.host", "jvm": "java", "worker": "pyspark.daemon"}
+    if what == "production":
+        return own
+    found = [process_id for process_id in below(own) if signs[what] in command_of(process_id)]
+    return found[-1] if found else 0
+
+
+def kill(run: LiveRun, what: str) -> None:
+    wait_for(lambda: victim(run, what) > 0)
+    os.kill(victim(run, what), signal.SIGKILL)
+
+
+def kill_after_a_batch(run: LiveRun, what: str, chance: random.Random) -> None:
+    """Wait for a batch, then kill at some moment of those that follow: one is planned, mapped or put in place."""
+    before = committed(run)
+    wait_for(lambda: committed(run) > before or not run.is_alive)
+    threading.Event().wait(chance.random() * 0.4)
+    kill(run, what)

@@ -58,6 +58,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Run": (
         ("run", "stop", "choose_source"),
         ("run_production", "replay"),
+        ("run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
+        ("run.profiles",),
         ("publish",),
     ),
 }

@@ -26,7 +26,7 @@ class NewestJob:
         self._asked: object = None
         asker.destroyed.connect(self.cancel)
 
-    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
+    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> Job:
         """Ask; see ``Jobs.start``. An outcome that is not of the newest question is dropped."""
         self.cancel()
         mine = self._asked = object()
@@ -39,6 +39,7 @@ class NewestJob:
         job = self._jobs.start(title, task, ended)
         if mine is self._asked:
             self._job = job
+        return job
 
     def cancel(self) -> None:
         """Ask nothing any more."""

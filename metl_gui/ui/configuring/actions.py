@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.core.nodes import Side
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_edit, has_project
+from metl_gui.ui.conditions import all_of, always, can_edit, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -44,6 +44,13 @@ ROWS = (
         "Ctrl+,",
         lambda w: w.configuring.ask_of_project(),
         has_project,
+    ),
+    ActionRow(
+        "run.profiles",
+        "Run",
+        "Profiles of Spark…",
+        does=lambda w: w.configuring.show_profiles(),
+        when=always,
     ),
     ActionRow(
         "next_for_second",

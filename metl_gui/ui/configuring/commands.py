@@ -8,10 +8,12 @@ from metl_gui.core.nodes import Side
 from metl_gui.core.trees import Tree
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
+from metl_gui.ui.configuring.profiles_dialog import ProfilesDialog
 from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.selection import Place
-from metl_gui.ui.showing import show_about
+from metl_gui.ui.showing import show, show_about
+from metl_gui.workbench.profiles import SIGN
 from metl_gui.workbench.project_settings import project_settings, set_project_settings
 from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, person
 
@@ -49,6 +51,14 @@ class SettingCommands:
         dialog = ProjectSettingsDialog(workbench.who, person(), needs_second, window)
         dialog.wanted.connect(self._set)
         show_about(window.project, dialog)
+
+    def show_profiles(self) -> None:
+        """Show the connection profiles, the one that runs use now first."""
+        window, box = self._window, self._window.run_page.setup.target
+        dialog = ProfilesDialog(window.jobs, box.text.removeprefix(SIGN), window)
+        dialog.changed.connect(window.run_page.refresh_targets)
+        dialog.wanted.connect(box.choose)
+        show(dialog)
 
     def _set(self, wanted: tuple[str, bool]) -> None:
         window, (who, needs_second) = self._window, wanted

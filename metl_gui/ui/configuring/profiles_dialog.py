@@ -1,0 +1,279 @@
+"""The connection profiles: a list, the chosen one as a form, and a test of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.errors import MetlError, UserError
+from metl_gui.ui import asking
+from metl_gui.ui import theme as themes
+from metl_gui.ui.configuring.profile_form import ProfileForm
+from metl_gui.ui.configuring.profile_trial import TrialPane
+from metl_gui.ui.jobs import Job, Jobs, Outcome
+from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
+from metl_gui.workbench.profile_check import ProfileCheck, test_profile
+from metl_gui.workbench.profiles import SIGN, Profile, profiles, remove_profile, save_profile
+from metl_gui.workbench.progress import Progress
+
+_SIZE = (940, 640)
+_LIST_PX = 240
+
+
+class ProfilesDialog(QDialog):
+    """Shows and changes the profiles of this user.
+
+    Signals:
+        changed: one was kept or removed.
+        wanted: the target text of the profile that runs are to use.
+
+    Args:
+        jobs: where profiles are kept and tried: the keyring may ask its owner first.
+        chosen: the name of the profile to show first.
+    """
+
+    changed = Signal()
+    wanted = Signal(object)
+
+    def __init__(self, jobs: Jobs, chosen: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Profiles of Spark")
+        self._asked, self._test_job = NewestJob(jobs, self), NewestJob(jobs, self)
+        self._is_testing = self._tests_next = False
+        self._known: tuple[Profile, ...] = ()
+        self._shown: str | None = None
+        self.list, self.form, self.trial = QListWidget(), ProfileForm(), TrialPane()
+        self.new, self.remove = KeyButton("New"), KeyButton("Remove")
+        self.save, self.test = KeyButton("Save", "Ctrl+S", "primary"), KeyButton("Save and test", "Ctrl+T")
+        self.stop, self.use, self.close_button = KeyButton("Stop"), KeyButton("Use it"), KeyButton("Close", "Esc")
+        self._build()
+        self._connect()
+        self._read(chosen)
+
+    def reject(self) -> None:
+        """Close, unless somebody would rather go on with what they were writing."""
+        if self._may_leave():
+            self._test_job.cancel()
+            super().reject()
+
+    # the list
+
+    def _read(self, chosen: str) -> None:
+        """List the profiles anew and show one of them."""
+        try:
+            self._known = profiles()
+        except UserError as error:
+            self._fault(error)
+        self.list.blockSignals(True)
+        self.list.clear()
+        for profile in self._known:
+            item = QListWidgetItem(f"{SIGN}{profile.name}, {profile.target}")
+            item.setData(WORDS_ROLE, TwoLines(f"{SIGN}{profile.name}", profile.target))
+            self.list.addItem(item)
+        names = [profile.name for profile in self._known]
+        row = names.index(chosen) if chosen in names else 0 if names else -1
+        self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self._show(self._known[row] if row >= 0 else None)
+        (self.list if names else self.form.name).setFocus()
+
+    def _show(self, profile: Profile | None) -> None:
+        self._shown = profile.name if profile is not None else None
+        self.form.show_profile(profile)
+        self._enable()
+
+    def _chosen(self, row: int) -> None:
+        if not 0 <= row < len(self._known):
+            return
+        if self._may_leave():
+            self.trial.say("")
+            self._show(self._known[row])
+        else:
+            self._point_at_shown()
+
+    def _point_at_shown(self) -> None:
+        names = [profile.name for profile in self._known]
+        self.list.blockSignals(True)
+        self.list.setCurrentRow(names.index(self._shown) if self._shown in names else -1)
+        self.list.blockSignals(False)
+
+    def _begin_new(self) -> None:
+        if self._may_leave():
+            self.trial.say("")
+            self._show(None)
+            self._point_at_shown()
+            self.form.name.setFocus()
+
+    def _may_leave(self) -> bool:
+        if not self.form.is_edited:
+            return True
+        name = f"{SIGN}{self._shown}" if self._shown else "the new profile"
+        answers = [("stay", "Go on editing"), ("leave", "Throw them away")]
+        if asking.ask("There are changes that were not saved.", f"They are of {name}.", answers, self) == "stay":
+            return False
+        self.form.is_edited = False
+        return True
+
+    # keeping and removing
+
+    def _save(self) -> None:
+        try:
+            profile = self.form.profile
+        except UserError as error:
+            self._fault(error)
+            return
+        values = self.form.secrets.values
+        self._asked.start("Keeping the profile", lambda _watch: save_profile(profile, values), self._saved)
+
+    def _saved(self, outcome: Outcome[Profile]) -> None:
+        tests_next, self._tests_next = self._tests_next, False
+        if outcome.error is not None:
+            self._fault(outcome.error)
+        elif outcome.value is not None:
+            self.trial.say(f"{SIGN}{outcome.value.name} is kept.")
+            self._read(outcome.value.name)
+            self.changed.emit()
+            if tests_next:
+                self._begin_test(outcome.value.name)
+
+    def _remove(self) -> None:
+        name = self._shown
+        if name is None:
+            return
+        answers = [("remove", "Remove it"), ("keep", "Keep it")]
+        if asking.ask(f"Remove {SIGN}{name}?", "Its secrets in the keyring go with it.", answers, self) == "remove":
+            self.form.is_edited = False
+            self._asked.start("Removing the profile", lambda _watch: remove_profile(name), self._removed)
+
+    def _removed(self, outcome: Outcome[Profile]) -> None:
+        if outcome.error is not None:
+            self._fault(outcome.error)
+        else:
+            self.trial.say("")
+            self._read("")
+            self.changed.emit()
+
+    # testing
+
+    def _save_and_test(self) -> None:
+        if self._shown is not None and not self.form.is_edited:
+            self._begin_test(self._shown)
+        else:
+            self._tests_next = True
+            self._save()
+
+    def _begin_test(self, name: str) -> None:
+        self._is_testing = True
+        self.trial.say(f"Testing {SIGN}{name} …", "Spark may take some seconds to start.")
+        self._enable()
+        job: Job = self._test_job.start(f"Test of {SIGN}{name}", lambda watch: test_profile(name, watch), self._tested)
+        job.progressed.connect(self._told)
+
+    def _told(self, progress: Progress) -> None:
+        if self._is_testing:
+            self.trial.say(f"{progress.text} …", "Spark may take some seconds to start.")
+
+    def _stop(self) -> None:
+        self._test_job.cancel()
+        self._is_testing = False
+        self.trial.say("The test was stopped.")
+        self._enable()
+
+    def _tested(self, outcome: Outcome[ProfileCheck]) -> None:
+        self._is_testing = False
+        self._enable()
+        if outcome.value is not None:
+            self.trial.show_check(outcome.value)
+        elif outcome.error is not None:
+            self._fault(outcome.error)
+
+    def _use(self) -> None:
+        if self._shown is not None and self._may_leave():
+            self.wanted.emit(f"{SIGN}{self._shown}")
+            self.accept()
+
+    def _fault(self, error: MetlError) -> None:
+        self._tests_next = False
+        title, rest = asking.words_of(error)
+        self.trial.say(f"✗ {title}", rest)
+
+    def _enable(self) -> None:
+        is_there = self._shown is not None
+        self.remove.setEnabled(is_there and not self._is_testing)
+        self.use.setEnabled(is_there)
+        self.save.setEnabled(self.form.is_edited and not self._is_testing)
+        self.test.setEnabled((is_there or self.form.is_edited) and not self._is_testing)
+        self.test.setText("Save and test" if self.form.is_edited or not is_there else "Test")
+        self.stop.setVisible(self._is_testing)
+
+    # building
+
+    def _connect(self) -> None:
+        self.list.currentRowChanged.connect(self._chosen)
+        self.form.edited.connect(self._enable)
+        for button, does in (
+            (self.new, self._begin_new),
+            (self.remove, self._remove),
+            (self.save, self._save),
+            (self.test, self._save_and_test),
+            (self.stop, self._stop),
+            (self.use, self._use),
+            (self.close_button, self.reject),
+        ):
+            button.setAutoDefault(False)
+            button.clicked.connect(does)
+        for keys, button in (("Ctrl+S", self.save), ("Ctrl+T", self.test), ("Ctrl+N", self.new)):
+            QShortcut(QKeySequence(keys), self).activated.connect(button.click)
+
+    def _build(self) -> None:
+        self.list.setAccessibleName("Profiles")
+        self.list.setItemDelegate(TwoLineDelegate(self.list))
+        self.list.setFixedWidth(themes.px(_LIST_PX))
+        left = QVBoxLayout()
+        left.setSpacing(8)
+        left.addWidget(self.list, 1)
+        below = QHBoxLayout()
+        below.addWidget(self.new)
+        below.addWidget(self.remove)
+        below.addStretch(1)
+        left.addLayout(below)
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 12, 0)
+        column.setSpacing(14)
+        column.addWidget(self.form)
+        column.addWidget(self.trial)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidget(inner)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = QHBoxLayout()
+        body.setSpacing(20)
+        body.addLayout(left)
+        body.addWidget(scroll, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        for button in (self.stop, self.test, self.save, self.use, self.close_button):
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(12)
+        layout.addWidget(plain_label("Profiles of Spark", "title"))
+        layout.addLayout(body, 1)
+        layout.addLayout(foot)
+        self.resize(themes.px(_SIZE[0]), themes.px(_SIZE[1]))

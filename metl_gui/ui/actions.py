@@ -261,7 +261,7 @@ TABLE = (
         when=all_of(can_edit, something_waits),
     ),
     ActionRow("run", "Run", "Test run", "F5", lambda w: w.run(), can_run),
-    ActionRow("stop", "Run", "Stop the run", "Shift+F5", lambda w: w.spark.stop(), is_running),
+    ActionRow("stop", "Run", "Stop the run", "Shift+F5", lambda w: w.run_page.stop(), is_running),
     ActionRow("choose_source", "Run", "Choose the messages…", does=lambda w: w.choose_source()),
     ActionRow("palette", "Tools", "Do anything…", "Ctrl+Shift+P", lambda w: w.commands.show_palette(), always),
     ActionRow("change_keys", "Tools", "Keys…", "", lambda w: w.commands.change_keys(), always),

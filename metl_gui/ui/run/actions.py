@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_run
+from metl_gui.ui.conditions import all_of, can_run, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -17,6 +17,10 @@ def _something_is_live(window: Window) -> bool:
 
 def _something_waits_for_replay(window: Window) -> bool:
     return window.run_page.aside.replay.isEnabled()
+
+
+def _has_course(window: Window) -> bool:
+    return has_project(window) and len(window.run_page.chart.course) > 1
 
 
 ROWS = (
@@ -34,5 +38,38 @@ ROWS = (
         "Ctrl+F5",
         does=lambda w: w.run_commands.replay(),
         when=all_of(can_run, _something_waits_for_replay),
+    ),
+    ActionRow(
+        "run_details",
+        "Run",
+        "What a run read and filled",
+        does=lambda w: w.run_commands.show_view(w.run_page.show_details),
+    ),
+    ActionRow(
+        "run_speed",
+        "Run",
+        "How fast the kernel was",
+        does=lambda w: w.run_commands.show_view(w.run_page.show_speed),
+    ),
+    ActionRow(
+        "compare_runs",
+        "Run",
+        "Compare two runs",
+        does=lambda w: w.run_commands.show_view(w.run_page.show_comparison),
+    ),
+    ActionRow(
+        "pause_chart",
+        "Run",
+        "Keep the chart still",
+        does=lambda w: w.run_page.chart.pause.toggle(),
+        when=lambda w: has_project(w) and w.run_page.chart.pause.isEnabled(),
+        is_checked=lambda w: w.run_page.chart.pause.isChecked(),
+    ),
+    ActionRow(
+        "copy_chart",
+        "Run",
+        "Copy the data of the chart",
+        does=lambda w: w.run_page.chart.copy_data(),
+        when=_has_course,
     ),
 )

@@ -114,10 +114,11 @@ class AsidePanel(QFrame):
         self._looking.cancel()
         self._where, self.waiting = {}, StillWaiting()
         self.show_counts({})
-        self.note.setText("")
+        self.note.setText("what cannot be mapped yet, and what to do")
 
     def show_counts(self, by_reason: Mapping[str, int]) -> None:
         """Show how many records were set aside, also while a run goes on."""
+        self.note.setText("" if by_reason else self.note.text())
         self._counts = tuple(sorted(by_reason.items(), key=lambda pair: -pair[1]))
         self.model.show_rows([self._row(reason, count) for reason, count in self._counts])
         self._say()

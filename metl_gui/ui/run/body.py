@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
@@ -30,7 +30,12 @@ class RunBody(QWidget):
     Args:
         document: gives the newest document.
         jobs: reads what runs kept.
+
+    Signals:
+        run_wanted: a test run is to be started.
     """
+
+    run_wanted = Signal()
 
     def __init__(self, document: Callable[[], Document], jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +46,7 @@ class RunBody(QWidget):
         self._build()
         self.figures.followed.connect(self._follow)
         self.entities.entity_chosen.connect(self._show_entity)
+        self.chart.run_wanted.connect(self.run_wanted)
         self.aside.reason_chosen.connect(self.messages.show_reason)
 
     def clear(self) -> None:

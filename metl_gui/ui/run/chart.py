@@ -21,8 +21,10 @@ from metl_gui.ui.run.legend import LegendEntry
 if TYPE_CHECKING:
     from metl_gui.ui.run.plots import Plots
 
+_NOTHING = "A run maps your messages and draws its course here."
 WINDOWS = (("last 60 s", 60.0), ("last 5 min", 300.0), ("whole run", None))
-_ROOM_FOR_VALUES_PX = 830
+_BESIDE_PX = 470
+"""What stands in the head line beside the legend."""
 _WHOLE = 2
 
 
@@ -33,9 +35,11 @@ class RunChart(QFrame):
 
     Signals:
         copied: the shown data was put on the clipboard: how many rows.
+        run_wanted: the button of the empty chart was pressed.
     """
 
     copied = Signal(object)
+    run_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +64,9 @@ class RunChart(QFrame):
         self.pause.setCheckable(True)
         self.pause.setAccessibleDescription("Keeps the chart still while the run goes on")
         self.moment = plain_label("", "small")
-        self.nothing = plain_label(RECORDS.nothing, "dim")
+        self.nothing = QWidget()
+        self.start = KeyButton("Test run", "F5")
+        self.start.setAccessibleDescription("Maps the chosen messages with what is on the screen")
         self.entries: list[LegendEntry] = []
         self._build()
         self._show_legend()
@@ -68,6 +74,7 @@ class RunChart(QFrame):
         self.window_choice.currentIndexChanged.connect(self._choose_window)
         self.pause.toggled.connect(self._pause)
         self.copy.clicked.connect(self.copy_data)
+        self.start.clicked.connect(self.run_wanted)
         self._say()
 
     def show_course(self, course: Course, is_live: bool = False) -> None:
@@ -161,6 +168,7 @@ class RunChart(QFrame):
             self._take_view(entities_of(self.course, self._entity))
         is_empty = len(self.course) < 2
         self.nothing.setVisible(is_empty)
+        self.start.setVisible(not self.is_live)
         if self._plots is not None:
             self._plots.setVisible(not is_empty)
             from_end = self.is_live and self.window_choice.currentIndex() != _WHOLE
@@ -170,7 +178,7 @@ class RunChart(QFrame):
 
     def _say(self) -> None:
         """Write the values of the legend: those at the moment that is pointed at, or the latest."""
-        is_brief = self.width() < themes.px(_ROOM_FOR_VALUES_PX)
+        is_brief = sum(entry.whole_width for entry in self.entries) > self.width() - themes.px(_BESIDE_PX)
         stretch = self.stretch
         values: dict[str, float] = {}
         if self._pointed is not None:
@@ -182,13 +190,19 @@ class RunChart(QFrame):
             value = values[entry.name] if values else self._usual(entry.name)
             words = self.view.words(entry.name, value) if len(self.course) > 1 else ""
             total = f"{self.course.total(entry.name, stretch):,} in the time shown" if self._is_counted else ""
-            entry.say(words, is_brief and not values, plain_tip(f"{line_words(entry.name)}: {words}\n{total}".strip()))
+            entry.say(words, is_brief, plain_tip(f"{line_words(entry.name)}: {words}\n{total}".strip()))
+        self.copy.setEnabled(len(self.course) > 1)
         if self._plots is not None:
             self._plots.setAccessibleDescription(self._spoken())
+            self._plots.read_out(self._values_there() if values and is_brief else "")
 
     def _usual(self, name: str) -> float:
         """Return what the legend says of a line: its last value while the run goes on, then its mean."""
         return self.course.latest(name) if self.is_live else self.course.mean(name, self.stretch)
+
+    def _values_there(self) -> str:
+        """Return the values at the moment that is pointed at, for where the legend has no room for them."""
+        return "   ".join(f"{line_words(entry.name)} {entry.value}" for entry in self.entries if entry.isChecked())
 
     @property
     def _is_counted(self) -> bool:
@@ -277,5 +291,9 @@ class RunChart(QFrame):
         self._layout.setContentsMargins(14, 8, 10, 6)
         self._layout.setSpacing(4)
         self._layout.addLayout(head)
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        inside = QVBoxLayout(self.nothing)
+        inside.addStretch(1)
+        inside.addWidget(plain_label(_NOTHING, "dim"), 0, Qt.AlignmentFlag.AlignCenter)
+        inside.addWidget(self.start, 0, Qt.AlignmentFlag.AlignCenter)
+        inside.addStretch(1)
         self._layout.addWidget(self.nothing, 1)

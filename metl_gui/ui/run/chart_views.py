@@ -27,7 +27,6 @@ class ChartView:
         title: what people choose.
         upper, lower: names of lines, one plot each; no lower plot when empty.
         upper_words, lower_words: write a value of either plot.
-        nothing: what stands there while no line has a value.
     """
 
     id: str
@@ -36,7 +35,6 @@ class ChartView:
     lower: tuple[str, ...] = ()
     upper_words: Callable[[float], str] = amount
     lower_words: Callable[[float], str] = amount
-    nothing: str = "A run draws its course here. Start one with Test run."
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -67,6 +67,11 @@ class RunCommands:
         else:
             self._page.messages.show_reason(reason)
 
+    def show_view(self, show: Callable[[], None]) -> None:
+        """Show the Run page in one of its views."""
+        self._window.show_page(PAGES.index("Run"))
+        show()
+
     def show_cell(self, link: Link) -> None:
         """Bring the cell that mapped a part of a message."""
         document, (v, w) = self._project.value, link.block

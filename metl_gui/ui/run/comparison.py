@@ -16,14 +16,15 @@ from metl_gui.ui.run.reasons import reason_kind, reason_words
 from metl_gui.ui.run.run_words import kind_words, moment_words
 from metl_gui.ui.run.tables import TableCell, TableModel, make_table
 from metl_gui.workbench.run_comparison import Figure, FillRate
-from metl_gui.workbench.run_history import PastRun, RunComparison
+from metl_gui.workbench.run_history import PastRun, RunComparison, compare_runs
 
 FIGURE, ENTITY, REASON, VERSION, FILLED = "figure", "entity", "reason", "version", "filled"
 _NOTHING = "Choose two runs in the history with Ctrl+click, or one and then Compare with…, to see what changed."
 _TITLES = {FIGURE: "Figures", ENTITY: "By entity", REASON: "Set aside", VERSION: "Read", FILLED: "Filled attributes"}
 _FIRST = {FIGURE: "", ENTITY: "messages of", REASON: "reason", VERSION: "schema and version", FILLED: "attribute"}
 _PLACES = {FIGURE: (0, 0), ENTITY: (1, 0), REASON: (0, 1), VERSION: (1, 1), FILLED: (0, 2)}
-_A, _B = 1, 2
+_STRETCHES = (4, 4, 5)
+_A = 1
 _SAME = "="
 
 
@@ -104,8 +105,6 @@ class ComparisonPanel(QWidget):
         self.models[kind].show_rows(rows)
 
     def _swap(self) -> None:
-        from metl_gui.workbench.run_history import compare_runs
-
         if self.comparison is not None:
             self.show_comparison(compare_runs(self.comparison.b, self.comparison.a))
 
@@ -132,8 +131,8 @@ class ComparisonPanel(QWidget):
             table.clicked.connect(self._choose)
             table.activated.connect(self._choose)
             grid.addWidget(_card(_TITLES[kind], table), row, column, 2 if kind == FILLED else 1, 1)
-        for column in range(3):
-            grid.setColumnStretch(column, 1)
+        for column, stretch in enumerate(_STRETCHES):
+            grid.setColumnStretch(column, stretch)
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
         head.addWidget(self.swap)
@@ -225,5 +224,5 @@ def _filled_row(rate: FillRate) -> tuple[TableCell, ...]:
     points = 100 * rate.change
     sign = "+" if points > 0 else "\u2212"
     change = f"{sign}{abs(points):.1f} pt" if abs(points) >= 0.05 else _SAME
-    name = TableCell(f"{entity} {label} {rate.path}", is_link=True)
+    name = TableCell(f"{entity} {label} {rate.path}")
     return name, *cells, TableCell(change, is_number=True, is_link=change != _SAME)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
+from metl_gui.ui import theme as themes
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.amounts import share
@@ -16,6 +17,7 @@ from metl_gui.ui.run.tables import HEADING_PX, TableCell, TableModel, make_table
 from metl_gui.workbench.filled import AttributeFilled, EntityFilled, filled_of
 
 _ALL = "All entities"
+_BAR, _BAR_PX = 4, 90
 _NOTHING = "After a run the versions that it read stand here, and how often each mapped attribute was filled."
 
 
@@ -38,7 +40,9 @@ class DetailsPanel(QWidget):
         count = TableCell("records", is_number=True)
         self.versions = TableModel([TableCell("schema and version"), count, TableCell("share", is_number=True)])
         filled = TableCell("filled", is_number=True)
-        self.filled = TableModel([TableCell("attribute"), TableCell(""), filled, TableCell("share"), TableCell("")])
+        self.filled = TableModel(
+            [TableCell("attribute"), TableCell(""), filled, TableCell("share", is_number=True), TableCell("")]
+        )
         self.version_table = make_table("Records by schema version", self.versions)
         self.filled_table = make_table("Filled attributes", self.filled)
         self.entity = Choice()
@@ -47,12 +51,18 @@ class DetailsPanel(QWidget):
         self.nothing.setWordWrap(True)
         _widths(self.version_table, stretched=0)
         _widths(self.filled_table, stretched=0)
+        self.filled_table.horizontalHeader().setSectionResizeMode(_BAR, QHeaderView.ResizeMode.Fixed)
+        self.dress()
         self._build()
         self.entity.currentIndexChanged.connect(self._show_filled)
         for table, choose in ((self.version_table, self._choose_version), (self.filled_table, self._choose_attribute)):
             table.clicked.connect(choose)
             table.activated.connect(choose)
         self.clear()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.filled_table.setColumnWidth(_BAR, themes.px(_BAR_PX))
 
     def clear(self) -> None:
         """Show that nothing was run."""
@@ -71,7 +81,7 @@ class DetailsPanel(QWidget):
         skipped = [(f"skipped: {name}", int(count), False) for name, count in (counts.get("by_skip") or {}).items()]
         self.read = (*sorted(versions, key=_most_first), *sorted(skipped, key=_most_first))
         whole = int(counts.get("read") or 0)
-        self.versions.show_rows([_version_cells(name, count, whole, leads) for name, count, leads in self.read])
+        self.versions.show_rows([_version_cells(name, count, whole) for name, count, _ in self.read])
         self.entities = filled_of(counts.get("by_entity") or {}, counts.get("by_attribute") or {}, document)
         names = [_ALL, *(row.entity for row in self.entities)]
         if names != [self.entity.itemText(at) for at in range(self.entity.count())]:
@@ -132,11 +142,11 @@ def _most_first(row: tuple[str, int, bool]) -> int:
     return -row[1]
 
 
-def _version_cells(name: str, count: int, whole: int, leads: bool) -> tuple[TableCell, ...]:
+def _version_cells(name: str, count: int, whole: int) -> tuple[TableCell, ...]:
     schema, _, label = name.rpartition("@")
     words = f"{schema} {label}" if schema else name
     share_cell = TableCell(share(count, whole), is_number=True)
-    return TableCell(words, is_link=leads), TableCell(f"{count:,}", is_number=True), share_cell
+    return TableCell(words), TableCell(f"{count:,}", is_number=True), share_cell
 
 
 def _filled_cells(row: AttributeFilled, names_entity: bool) -> tuple[TableCell, ...]:
@@ -144,7 +154,7 @@ def _filled_cells(row: AttributeFilled, names_entity: bool) -> tuple[TableCell, 
     is_short = row.is_required and row.filled < row.messages
     told = f"{row.filled:,} of {row.messages:,} messages"
     return (
-        TableCell(name, is_link=True),
+        TableCell(name),
         TableCell("required" if row.is_required else "", pill="review" if is_short else ""),
         TableCell(f"{row.filled:,}", is_number=True),
         TableCell(share(row.filled, row.messages), is_number=True, tip=told),

@@ -68,7 +68,7 @@ class EntityPanel(QFrame):
         """Show that nothing was run."""
         self.rows = ()
         self.model.show_rows([])
-        self.facts.setText("")
+        self.facts.setText("what a run makes of your messages")
 
     def show_counts(self, counts: Mapping[str, Any], document: Document) -> None:
         """Show the counts of a run, live or finished.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.ui.elided import Elided
@@ -22,21 +23,23 @@ class Figure(QPushButton):
     Args:
         words: what it counts.
         leads_to: where a press leads, for people who do not see it.
+        short: the words where there is no room for more.
     """
 
-    def __init__(self, words: str, leads_to: str, parent: QWidget | None = None) -> None:
+    def __init__(self, words: str, leads_to: str, short: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleDescription(leads_to)
         self.setToolTip(leads_to)
-        self._plain_words = words
+        self._plain_words = self._all_words = words
+        self._short = short
         self.value = plain_label(_NONE, "figure")
         self.words = Elided(words, "dim")
         for label in (self.value, self.words):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._lines = QVBoxLayout(self)
-        self._lines.setContentsMargins(16, 9, 10, 9)
+        self._lines.setContentsMargins(14, 9, 6, 9)
         self._lines.setSpacing(1)
         self._lines.addWidget(self.value)
         self._lines.addWidget(self.words)
@@ -45,12 +48,24 @@ class Figure(QPushButton):
     def say(self, value: str, words: str, needs_a_look: bool = False) -> None:
         """Show another number; amber when a person should look."""
         self.value.setText(value)
-        self.words.setText(words)
+        self._all_words = words
+        self._fit()
         self.setAccessibleName(f"{value} {words}")
         kind = "figurereview" if needs_a_look else "figure"
         if self.value.property("kind") != kind:
             self.value.setProperty("kind", kind)
             self.value.style().polish(self.value)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say it in fewer words where there is no room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        words = self._all_words
+        if self.words.fontMetrics().horizontalAdvance(words) > self.words.width():
+            words = self._short or words
+        self.words.setText(words)
 
     def clear(self) -> None:
         """Show that nothing was counted."""
@@ -79,8 +94,8 @@ class Figures(QWidget):
         self.rate = Figure("records in", "Show the course of the run")
         self.read = Figure("read", "Show which schemas and versions they are of")
         self.mapped = Figure("mapped", "Show the messages by entity")
-        self.aside = Figure("set aside", "Show what was set aside")
-        self.kernel = Figure("per message in the kernel", "Show how fast the kernel was")
+        self.aside = Figure("set aside", "Show what was set aside", "set aside")
+        self.kernel = Figure("per message in the kernel", "Show how fast the kernel was", "a message, kernel")
         self._ids = {self.rate: RATE, self.read: READ, self.mapped: MAPPED, self.aside: ASIDE, self.kernel: KERNEL}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

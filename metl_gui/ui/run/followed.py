@@ -19,12 +19,14 @@ class FollowedRun:
         title: what it is.
         run_id: its id, empty until it tells it.
         is_endless: it goes on until somebody stops it.
+        is_apart: it is a process of its own.
     """
 
-    def __init__(self, title: str, run_id: str = "", is_endless: bool = False) -> None:
+    def __init__(self, title: str, run_id: str = "", is_endless: bool = False, is_apart: bool = False) -> None:
         self.title = title
         self.run_id = run_id
         self.is_endless = is_endless
+        self.is_apart = is_apart
         self.course = Course()
         self.progress: RunProgressed | None = None
         self.troubles: list[str] = []
@@ -77,6 +79,8 @@ class FollowedRun:
                 parts.append(f"{duration(left)} left")
         if self.troubles:
             parts.append(self.troubles[-1])
+        if self.is_apart:
+            parts.append("goes on when this window is closed")
         return " · ".join(parts)
 
     def _seconds_left(self, known: RunProgressed) -> float | None:

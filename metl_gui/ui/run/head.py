@@ -37,6 +37,9 @@ class RunHead(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the run")
         self.act = KeyButton("")
+        self.act.setAccessibleDescription(
+            "A production run ends in order, between two batches, and can go on from there"
+        )
         self.views = [KeyButton(words, kind="segment") for words in VIEWS]
         self._group = QButtonGroup(self)
         self._build()

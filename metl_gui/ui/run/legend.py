@@ -47,12 +47,13 @@ class LegendEntry(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """As wide as line, name and value."""
-        width = self._named_width
-        if not self.is_brief:
-            # Digits come and go; the entries behind it shall not move for that.
-            shown = self.value if len(self.value) > 5 else "000 k"
-            width += themes.text_width(shown, themes.scaled(1.0, bold=True)) + themes.px(_GAP_PX)
-        return QSize(round(width), themes.px(_HEIGHT_PX))
+        return QSize(round(self._named_width if self.is_brief else self.whole_width), themes.px(_HEIGHT_PX))
+
+    @property
+    def whole_width(self) -> float:
+        """How wide it is with its value. Digits come and go; the entries behind it shall not move for that."""
+        shown = self.value if len(self.value) > 5 else "000 k"
+        return self._named_width + themes.text_width(shown, themes.scaled(1.0, bold=True)) + themes.px(_GAP_PX)
 
     def minimumSizeHint(self) -> QSize:
         """A long name may be cut."""

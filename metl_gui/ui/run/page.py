@@ -234,7 +234,8 @@ class RunPage(QMainWindow):
     def attach(self, run: LiveRun) -> None:
         """Follow a production run that goes on in a process of its own."""
         self._show_nothing()
-        self.followed = FollowedRun(f"Production · state {run.order.spec.state:,}", run.run_id, run.order.spec.follow)
+        spec = run.order.spec
+        self.followed = FollowedRun(f"Production · state {spec.state:,}", run.run_id, spec.follow, is_apart=True)
         self._show_folder()
         self.head.offer("Stop this run")
         self.production.follow(run)
@@ -335,7 +336,8 @@ class RunPage(QMainWindow):
             self._show_followed()
             self.messages.look_again()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Stop the run that this window does."""
         self._spark.stop()
         if self.own is not None:
             self.own.is_stopping = True
@@ -500,13 +502,14 @@ class RunPage(QMainWindow):
     def _connect(self) -> None:
         project, spark = self._project, self._spark
         self.setup.run_wanted.connect(self.run_chosen)
-        self.setup.stop_wanted.connect(self._stop)
+        self.setup.stop_wanted.connect(self.stop)
         self.setup.history.chosen.connect(self.show_entry)
         self.setup.history.comparison_wanted.connect(self._compare)
         self.setup.target.chosen.connect(spark.choose)
         self.head.view_wanted.connect(self.show_view)
         self.head.acted.connect(self._act)
         self.failure.again_wanted.connect(self.run_again)
+        self.body.run_wanted.connect(self.run)
         self.figures.followed.connect(self._follow_figure)
         self.by_entity.filled_wanted.connect(self.show_details)
         self.speed.run_wanted.connect(self.show_run)

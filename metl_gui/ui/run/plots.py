@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
 
 from metl_gui.ui import theme as themes
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.amounts import duration
 from metl_gui.ui.run.chart_views import RECORDS, ChartView, pen_of
 from metl_gui.ui.run.course import Course, Stretch
@@ -17,6 +18,8 @@ from metl_gui.ui.run.course import Course, Stretch
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -20, Qt.Key.Key_PageDown: 20}
 _LEAST_TOP = 10.0
 _AXIS_PX = 62
+_ANY_PX = 16_777_215
+"""Qt's own for no limit."""
 
 
 class Plots(pg.GraphicsLayoutWidget):
@@ -42,6 +45,9 @@ class Plots(pg.GraphicsLayoutWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.layout.setRowStretchFactor(0, 3)
         grid.layout.setRowStretchFactor(1, 2)
+        self._values = plain_label("", "readout", self)
+        self._values.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._values.hide()
         self.view = RECORDS
         self._from_end = False
         self._zero = 0.0
@@ -88,6 +94,14 @@ class Plots(pg.GraphicsLayoutWidget):
             cursor.setVisible(second is not None)
             if second is not None:
                 cursor.setValue(second - self._zero)
+
+    def read_out(self, words: str) -> None:
+        """Write values over the plot; nothing hides them."""
+        self._values.setText(words)
+        self._values.adjustSize()
+        self._values.setFixedWidth(min(self._values.sizeHint().width(), self.width() - themes.px(_AXIS_PX + 16)))
+        self._values.move(themes.px(_AXIS_PX + 8), 0)
+        self._values.setVisible(bool(words))
 
     def dress(self) -> None:
         """Take the colours of the theme."""
@@ -143,6 +157,9 @@ class Plots(pg.GraphicsLayoutWidget):
             for name in view.lines
         }
         self._lower.setVisible(bool(view.lower))
+        grid: Any = self.ci
+        grid.layout.setRowStretchFactor(1, 2 if view.lower else 0)
+        self._lower.setMaximumHeight(_ANY_PX if view.lower else 0)
         self._upper.getAxis("bottom").setVisible(not view.lower)  # else the axis below stands for both
         self._upper.getAxis("left").tickStrings = _writer(view.upper_words)
         self._lower.getAxis("left").tickStrings = _writer(view.lower_words)

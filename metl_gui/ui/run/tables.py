@@ -132,6 +132,8 @@ def make_table(name: str, model: TableModel) -> QTableView:
     view.setModel(model)
     view.setItemDelegate(CellDelegate(view))
     view.setShowGrid(False)
+    view.setWordWrap(False)
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -36,16 +36,18 @@ def entity_plans(document: Document, include_unconfirmed: bool = True) -> tuple[
 
 def _sources(document: Document, block: Block) -> Iterator[SourceType]:
     target = {a.id: a for a in document.cdm.version(block.entity_version).attributes}
-    means_more = {q for q, a in target.items() if a.type == "bytes" or a.logical}
-    if not any(element.q in means_more for element in block.elements):
-        return
     version = document.extraction.version(block.version)
     source = {a.id: a for a in version.attributes}
     schema = document.extraction.schema(version.schema_id).name
     for element in block.elements:
         one, other = source[element.p], target[element.q]
-        if element.q in means_more and _kind(one) != _kind(other):
+        if (_means_more(one) or _means_more(other)) and _kind(one) != _kind(other):
             yield SourceType(schema, version.label, other.path, *_kind(one))
+
+
+def _means_more(attribute: Attribute) -> bool:
+    """Say whether values say less than the attribute does."""
+    return attribute.type == "bytes" or bool(attribute.logical)
 
 
 def _kind(attribute: Attribute) -> tuple[str, str, int | None]:

@@ -5,24 +5,27 @@
 | string, and texts with a kind of their own (uuid, enum, json, times of day, durations ...) | string |
 | boolean; int8 to int64; integer | boolean; int8 to int64; int64 |
 | float; double, number | float; double; the texts ``NaN``, ``Infinity`` and ``-Infinity`` are values too |
-| Connect's ``Decimal`` with a scale from 0 to 38 | decimal(38, scale); negative scales count as 0 |
+| Connect's ``Decimal`` with a scale up to 38 | decimal(38, scale); negative scales count as 0 |
 | ``Decimal`` of another scale or none, ``VariableScaleDecimal`` | string: the digits |
-| ``Date``, and texts in the format of a date | date |
-| ``Timestamp``, ``MicroTimestamp``, ``IsoTimestamp`` | timestamp in ms, us, us, of no zone |
-| Connect's ``Timestamp``; ``ZonedTimestamp``, ``date-time`` | timestamp in ms; us, in UTC |
+| ``Date``; ``IsoDate``, ``date`` | date |
+| ``Timestamp``, ``MicroTimestamp``, ``IsoTimestamp`` | timestamp of no zone in ms, us, us |
+| Connect's ``Timestamp``; ``ZonedTimestamp``, ``date-time`` | timestamp in UTC in ms; us |
 | ``NanoTimestamp`` and all numeric times of day and durations | the integer: Spark reads no column of their own type |
 | bytes | binary |
 | array, map, struct, union, any, null, unknown | string: the JSON as it stands |
 
-Values are never converted: a column takes a value when reading it back gives the same value, else it refuses it. Of a
-fraction in binary floating point that means as many digits as its type tells apart: 17, in a float 9.
+A value is read as what its source declares it to be: days as a date, base64 as a decimal of the source's scale. It goes
+into a column that says the same of it, and is never converted: a column takes a value when reading it back gives the
+same one, else it refuses it. So a local time goes into no column of instants, and what has microseconds into none of
+milliseconds. Of a fraction in binary floating point the same means as many digits as its type tells apart: 17, in a
+float 9.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -31,6 +34,9 @@ from metl_gui.engine.sinks import readers
 
 Array: TypeAlias = "pa.Array[Any]"
 Read: TypeAlias = Callable[[bytes], Array]
+_Kind: TypeAlias = "tuple[str, str, int | None]"
+"""Plain type, logical name and scale."""
+
 _CONNECT = "org.apache.kafka.connect.data."
 _DEBEZIUM = "io.debezium.time."
 _DECIMAL = f"{_CONNECT}Decimal"
@@ -38,34 +44,42 @@ _VARIABLE = "io.debezium.data.VariableScaleDecimal"
 _DECIMALS = (_DECIMAL, _VARIABLE)
 _DIGITS = 38
 _INTEGERS = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "integer": pa.int64()}
-_UNITS = {
-    f"{_CONNECT}Date": "days",
-    f"{_DEBEZIUM}Date": "days",
-    f"{_CONNECT}Time": "ms of the day",
-    f"{_DEBEZIUM}Time": "ms of the day",
-    f"{_DEBEZIUM}MicroTime": "us of the day",
-    f"{_DEBEZIUM}NanoTime": "ns of the day",
-    f"{_CONNECT}Timestamp": "ms",
-    f"{_DEBEZIUM}Timestamp": "ms",
-    f"{_DEBEZIUM}MicroTimestamp": "us",
-    f"{_DEBEZIUM}NanoTimestamp": "ns",
-    f"{_DEBEZIUM}MicroDuration": "us long",
-    f"{_DEBEZIUM}NanoDuration": "ns long",
-    f"{_DEBEZIUM}Year": "years",
-}
-_INSTANTS: dict[str, pa.DataType] = {
-    f"{_CONNECT}Date": pa.date32(),
-    f"{_DEBEZIUM}Date": pa.date32(),
-    f"{_CONNECT}Timestamp": pa.timestamp("ms", "UTC"),
-    f"{_DEBEZIUM}Timestamp": pa.timestamp("ms"),
-    f"{_DEBEZIUM}MicroTimestamp": pa.timestamp("us"),
-}
-_WRITTEN: dict[str, pa.DataType] = {
-    "date": pa.date32(),
-    f"{_DEBEZIUM}IsoDate": pa.date32(),
-    "date-time": pa.timestamp("us", "UTC"),
-    f"{_DEBEZIUM}ZonedTimestamp": pa.timestamp("us", "UTC"),
-    f"{_DEBEZIUM}IsoTimestamp": pa.timestamp("us"),
+
+
+class _Moment(NamedTuple):
+    """What a logical name says of a time.
+
+    Args:
+        sort: moments of one sort say the same thing.
+        counted: what a number counts; ``None`` for texts.
+        stored: the column; ``None`` for the number itself.
+    """
+
+    sort: str
+    counted: pa.DataType | None
+    stored: pa.DataType | None
+
+
+_DAY, _LOCAL, _INSTANT = "date", "local time", "instant"
+_MOMENTS = {
+    f"{_CONNECT}Date": _Moment(_DAY, pa.date32(), pa.date32()),
+    f"{_DEBEZIUM}Date": _Moment(_DAY, pa.date32(), pa.date32()),
+    "date": _Moment(_DAY, None, pa.date32()),
+    f"{_DEBEZIUM}IsoDate": _Moment(_DAY, None, pa.date32()),
+    f"{_DEBEZIUM}Timestamp": _Moment(_LOCAL, pa.timestamp("ms"), pa.timestamp("ms")),
+    f"{_DEBEZIUM}MicroTimestamp": _Moment(_LOCAL, pa.timestamp("us"), pa.timestamp("us")),
+    f"{_DEBEZIUM}NanoTimestamp": _Moment(_LOCAL, pa.timestamp("ns"), None),
+    f"{_DEBEZIUM}IsoTimestamp": _Moment(_LOCAL, None, pa.timestamp("us")),
+    f"{_CONNECT}Timestamp": _Moment(_INSTANT, pa.timestamp("ms", "UTC"), pa.timestamp("ms", "UTC")),
+    f"{_DEBEZIUM}ZonedTimestamp": _Moment(_INSTANT, None, pa.timestamp("us", "UTC")),
+    "date-time": _Moment(_INSTANT, None, pa.timestamp("us", "UTC")),
+    f"{_CONNECT}Time": _Moment("ms of the day", pa.int32(), None),
+    f"{_DEBEZIUM}Time": _Moment("ms of the day", pa.int32(), None),
+    f"{_DEBEZIUM}MicroTime": _Moment("us of the day", pa.int64(), None),
+    f"{_DEBEZIUM}NanoTime": _Moment("ns of the day", pa.int64(), None),
+    f"{_DEBEZIUM}MicroDuration": _Moment("us long", pa.int64(), None),
+    f"{_DEBEZIUM}NanoDuration": _Moment("ns long", pa.int64(), None),
+    f"{_DEBEZIUM}Year": _Moment("years", pa.int32(), None),
 }
 
 
@@ -96,58 +110,97 @@ def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
         plan: the attribute.
         sources: the sources of another type, of this and of other attributes.
     """
-    type_, wants, read = _stored(plan, (plan.type, plan.logical, plan.scale))
+    type_, wants = _stored(plan)
+    own = _read(plan, type_, (plan.type, plan.logical, plan.scale))
     by_source = {
-        (source.schema, source.version): _stored(plan, (source.type, source.logical, source.scale))[2]
+        (source.schema, source.version): read
         for source in sources
         if source.path == plan.path
+        and (read := _read(plan, type_, (source.type, source.logical, source.scale))) is not own
     }
-    return Column(plan.path, type_, wants, read, by_source)
+    return Column(plan.path, type_, wants, own, by_source)
 
 
-def _stored(plan: ColumnPlan, source: tuple[str, str, int | None]) -> tuple[pa.DataType, str, Read]:
-    """Return type, what it takes and how it is read from a source of a type."""
+def _stored(plan: ColumnPlan) -> tuple[pa.DataType, str]:
+    """Return the type of a column, and what it takes in words."""
     if plan.logical in _DECIMALS:
-        return _decimal(plan, source)
-    if plan.logical in _UNITS and _UNITS.get(source[1], _UNITS[plan.logical]) != _UNITS[plan.logical]:
-        type_, wants, _ = _plain(plan)
-        return type_, wants, readers.nothing
-    if plan.type == "bytes" and source[0] != "bytes":
-        return pa.binary(), "bytes", readers.nothing
-    return _plain(plan)
-
-
-def _plain(plan: ColumnPlan) -> tuple[pa.DataType, str, Read]:
-    """Decide on what is no decimal."""
+        if plan.logical == _VARIABLE or plan.scale is None or plan.scale > _DIGITS:
+            return pa.string(), "decimals"
+        scale = max(plan.scale, 0)
+        return pa.decimal128(_DIGITS, scale), f"decimals of {_DIGITS} digits, {scale} of them after the point"
+    moment = _moment((plan.type, plan.logical, plan.scale))
+    if moment is not None and moment.stored is not None:
+        return moment.stored, _MOMENTS_IN_WORDS[moment.sort, getattr(moment.stored, "unit", "")]
     if plan.type in _INTEGERS:
         type_ = _INTEGERS[plan.type]
-        counted = _INSTANTS.get(plan.logical, type_)
-        at = counted if counted.bit_width == type_.bit_width else type_
-        return at, f"whole numbers of {type_.bit_width} bits", readers.whole_numbers(type_, at)
-    match plan.type:
-        case "string" if plan.logical in _WRITTEN:
-            written = _WRITTEN[plan.logical]
-            wants = "dates" if written.bit_width == pa.date32().bit_width else "times with up to 6 digits of a second"
-            return written, wants, readers.times(written)
+        return type_, f"whole numbers of {type_.bit_width} bits"
+    return _PLAIN.get(plan.type, (pa.string(), "any JSON"))
+
+
+_PLAIN: dict[str, tuple[pa.DataType, str]] = {
+    "string": (pa.string(), "text"),
+    "boolean": (pa.bool_(), "true and false"),
+    "float": (pa.float32(), "numbers of 32 bits, about 9 digits"),
+    "double": (pa.float64(), "numbers of 64 bits, about 17 digits"),
+    "number": (pa.float64(), "numbers of 64 bits, about 17 digits"),
+    "bytes": (pa.binary(), "bytes"),
+}
+_MOMENTS_IN_WORDS = {
+    (_DAY, ""): "dates",
+    (_LOCAL, "ms"): "local times with up to 3 digits of a second",
+    (_LOCAL, "us"): "local times with up to 6 digits of a second",
+    (_INSTANT, "ms"): "instants with up to 3 digits of a second",
+    (_INSTANT, "us"): "instants with up to 6 digits of a second",
+}
+
+
+def _moment(kind: _Kind) -> _Moment | None:
+    """Return what an attribute says of a time, where its plain type goes with its logical name."""
+    found = _MOMENTS.get(kind[1])
+    if found is None:
+        return None
+    if found.counted is None:
+        return found if kind[0] == "string" else None
+    return found if kind[0] in _INTEGERS and _INTEGERS[kind[0]].bit_width >= found.counted.bit_width else None
+
+
+def _read(plan: ColumnPlan, type_: pa.DataType, source: _Kind) -> Read:
+    """Return how values of a source are read into a column."""
+    if plan.logical in _DECIMALS:
+        # A text is bytes in base64 only where its source says so, and counts in the scale of its source.
+        scale = source[2] if source[1] == _DECIMAL else None
+        return readers.decimals(type_, scale) if isinstance(type_, pa.Decimal128Type) else readers.digits(scale)
+    own, other = _moment((plan.type, plan.logical, plan.scale)), _moment(source)
+    if own is not None:
+        return _read_moment(own, own if other is None else other, type_)
+    if source[1] in _DECIMALS and plan.type in _NUMBERS:
+        return readers.from_decimals(_NUMBERS[plan.type], source[2])
+    return _read_plain(plan.type, source)
+
+
+def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Read:
+    if own.sort != other.sort or (own.stored is None and own.counted != other.counted):
+        return readers.nothing
+    if other.counted is not None:
+        return readers.whole_numbers(other.counted, type_)
+    return readers.times(type_) if own.stored is not None else readers.nothing
+
+
+def _read_plain(type_: str, source: _Kind) -> Read:
+    match type_:
         case "string":
-            return pa.string(), "text", readers.texts
+            return readers.texts
         case "boolean":
-            return pa.bool_(), "true and false", readers.truths
-        case "float":
-            return pa.float32(), "numbers of 32 bits, about 9 digits", readers.short_fractions
-        case "double" | "number":
-            return pa.float64(), "numbers of 64 bits, about 17 digits", readers.fractions
+            return readers.truths
         case "bytes":
-            return pa.binary(), "bytes in base64", readers.byte_texts
+            return readers.byte_texts if source[0] == "bytes" else readers.nothing
         case _:
-            return pa.string(), "any JSON", readers.json_texts
+            return _NUMBERS.get(type_, readers.json_texts)
 
 
-def _decimal(plan: ColumnPlan, source: tuple[str, str, int | None]) -> tuple[pa.DataType, str, Read]:
-    """Decide on a decimal; texts are bytes in base64 only where the source says so, and count in its scale."""
-    text_scale = source[2] if source[1] == _DECIMAL else None
-    if plan.logical == _VARIABLE or plan.scale is None or plan.scale > _DIGITS:
-        return pa.string(), "decimals", readers.digits(text_scale)
-    type_ = pa.decimal128(_DIGITS, max(plan.scale, 0))
-    wants = f"decimals of {_DIGITS} digits, {type_.scale} of them after the point"
-    return type_, wants, readers.decimals(type_, text_scale)
+_NUMBERS: dict[str, Read] = {
+    **{name: readers.whole_numbers(type_, type_) for name, type_ in _INTEGERS.items()},
+    "float": readers.short_fractions,
+    "double": readers.fractions,
+    "number": readers.fractions,
+}

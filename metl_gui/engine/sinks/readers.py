@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -82,12 +83,39 @@ def nothing(values: bytes) -> Array:
     return pa.nulls(len(found))
 
 
-def whole_numbers(type_: pa.DataType, stored: pa.DataType) -> Read:
-    """Make a reader of whole numbers that are stored as what they count."""
+@cache
+def whole_numbers(counted: pa.DataType, stored: pa.DataType) -> Read:
+    """Make a reader of whole numbers.
+
+    Args:
+        counted: what they are, or count.
+        stored: what that is stored as: in another unit only where nothing is lost by it.
+    """
+    is_time = pa.types.is_timestamp(counted)
+    integer = pa.int64() if is_time else pa.int32() if counted == pa.date32() else counted
 
     def read(values: bytes) -> Array:
-        found = pa.array(_whole(values), type_)
-        return found if stored == type_ else found.cast(stored)
+        found = pa.array(_whole(values), integer)
+        if integer == stored:
+            return found
+        return found.cast(counted) if counted == stored else found.cast(counted).cast(stored)
+
+    return read
+
+
+@cache
+def from_decimals(read_digits: Read, text_scale: int | None) -> Read:
+    """Make a reader of decimals into a column of other numbers.
+
+    Args:
+        read_digits: reads the digits.
+        text_scale: the scale of texts, which are bytes in base64.
+    """
+
+    def read(values: bytes) -> Array:
+        if b'"' in values:
+            values = b"[" + b",".join((one or "null").encode() for one in _all_digits(values, text_scale)) + b"]"
+        return read_digits(values)
 
     return read
 
@@ -144,6 +172,7 @@ def _is_lost(written: Decimal, kept: float | np.float32, digits: int) -> bool:
     return written == written.to_integral_value() or len(written.normalize(_EXACT).as_tuple().digits) > digits
 
 
+@cache
 def times(type_: pa.DataType) -> Read:
     """Make a reader of dates or times written in ISO 8601."""
     has_zone = getattr(type_, "tz", None) is not None
@@ -161,6 +190,7 @@ def times(type_: pa.DataType) -> Read:
     return read
 
 
+@cache
 def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read:
     """Make a reader of decimals.
 
@@ -181,6 +211,7 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
     return read
 
 
+@cache
 def digits(text_scale: int | None) -> Read:
     """Make a reader that keeps the digits of decimals as text."""
 

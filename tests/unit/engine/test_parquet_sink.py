@@ -255,12 +255,37 @@ def test_texts_of_a_decimal_count_in_the_scale_of_their_source_and_plain_texts_a
     assert "BNI=" in rows[0]["detail"]
 
 
-def test_times_of_another_unit_are_refused_and_not_misread(tmp_path: Path) -> None:
-    columns = (ColumnPlan("id", "int64"), ColumnPlan("at", "int64", f"{TIME}MicroTimestamp"))
-    source = SourceType("shop.public.orders", "1", "at", "int64", f"{TIME}Timestamp")
-    tally, _ = run(tmp_path, plan_of(columns, [source]), [record('{"id":1,"at":5}'), record('{"id":2}')])
-    assert (tally.mapped, tally.set_aside) == (1, 1)
-    assert [row["payload"] for row in stored(tmp_path)] == [{"id": 2, "at": None}]
+LOCAL = {name: ("int64", f"{TIME}{name}") for name in ("Timestamp", "MicroTimestamp", "NanoTimestamp")}
+SOURCES = [
+    (LOCAL["Timestamp"], LOCAL["MicroTimestamp"], "5", datetime(1970, 1, 1, 0, 0, 0, 5000)),  # noqa: DTZ001 - no zone
+    (LOCAL["NanoTimestamp"], LOCAL["MicroTimestamp"], "5000", datetime(1970, 1, 1, 0, 0, 0, 5)),  # noqa: DTZ001 - no zone
+    (LOCAL["NanoTimestamp"], LOCAL["MicroTimestamp"], "5001", None),
+    (LOCAL["Timestamp"], LOCAL["MicroTimestamp"], "9223372036854775807", None),
+    (LOCAL["MicroTimestamp"], LOCAL["NanoTimestamp"], "5", None),
+    (LOCAL["MicroTimestamp"], ("string", "date-time"), "5", None),
+    (("string", f"{TIME}ZonedTimestamp"), ("string", f"{TIME}IsoTimestamp"), '"2026-11-22T01:02:03Z"', None),
+    (("int32", f"{TIME}Date"), ("string", "date"), "-1", date(1969, 12, 31)),
+    (("int32", f"{TIME}Date"), ("string", "date-time"), "-1", None),
+    (("int32", ""), ("string", "date"), "-1", None),
+    (("int32", f"{TIME}Time"), ("int64", f"{TIME}MicroTime"), "5", None),
+    (("bytes", f"{CONNECT}Decimal", 2), ("number",), '"BNI="', 12.34),
+    (("bytes", f"{CONNECT}Decimal", 0), ("int64",), '"BNI="', 1234),
+    (("bytes", f"{CONNECT}Decimal", 2), ("int64",), '"BNI="', None),
+    (("bytes", f"{CONNECT}Decimal", 2), ("number",), '"AJi6wLFNRBQ4qv8="', None),
+    (("string",), ("bytes",), '"BNI="', None),
+    (("string",), ("number",), '"12.34"', None),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "value", "kept"), SOURCES, ids=lambda what: str(what)[:60])
+def test_a_value_goes_where_the_same_is_said_of_it_and_nowhere_else(
+    tmp_path: Path, source: tuple[Any, ...], target: tuple[Any, ...], value: str, kept: object
+) -> None:
+    columns = (ColumnPlan("id", "int64"), ColumnPlan("at", *target))
+    plan = plan_of(columns, [SourceType("shop.public.orders", "1", "at", *source)])
+    tally, _ = run(tmp_path, plan, [record(f'{{"id":1,"at":{value}}}'), record('{"id":2}')])
+    assert (tally.mapped, tally.set_aside) == ((2, 0) if kept is not None else (1, 1))
+    assert [row["payload"]["at"] for row in stored(tmp_path)] == ([kept, None] if kept is not None else [None])
 
 
 def test_deletes_carry_their_key_and_truncates_lie_with_what_has_no_version(tmp_path: Path) -> None:

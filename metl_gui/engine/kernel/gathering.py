@@ -28,11 +28,13 @@ class Sent(NamedTuple):
         block: what made it.
         text: the message.
         filled: CDM paths of the payload that are not null.
+        members: CDM path and value of each member of the payload.
     """
 
     block: BlockPlan
     text: bytes
     filled: Sequence[str] = ()
+    members: Sequence[tuple[str, bytes]] = ()
 
 
 class Gathering:
@@ -90,7 +92,7 @@ class Gathering:
     def send(self, sent: Iterable[Sent]) -> None:
         """Keep the messages of one record."""
         before = self.messages
-        for block, text, filled in sent:
+        for block, text, filled, _ in sent:
             self._append(block.entity, text)
             if block.is_unreviewed:
                 self.from_unreviewed[block.entity] += 1

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.gathering import Gathering
 from metl_gui.engine.kernel.outcomes import Outcome, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode, Reference
 from metl_gui.errors import RecordError
+
+if TYPE_CHECKING:
+    from metl_gui.engine.kernel.compiled.driver import Driver
+
+Choice: TypeAlias = Literal["best", "compiled", "reference"]
+_LOOK_SECONDS = 1.0
 
 
 class Kernel:
@@ -17,27 +27,74 @@ class Kernel:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_replay: the records were set aside before, and their messages say so.
+        choice: who maps. ``best`` begins with the reference and goes over to machine code once it is there;
+            ``compiled`` waits for it. The outcome is the same.
+        patience: how often records of a new kind come before machine code learns to map them.
     """
 
-    def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        mode: Mode = "test",
+        *,
+        is_replay: bool = False,
+        choice: Choice = "best",
+        patience: int | None = None,
+    ) -> None:
         self.plan = plan
         self.reference = Reference(plan, mode, is_replay=is_replay)
         self._gathering = Gathering()
+        self._patience = patience
+        self._choice: Choice = choice if build.is_possible() else "reference"
+        self._looked = float("-inf")
+        self._driver: Driver | None = None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether machine code is at work."""
+        return self._driver is not None
+
+    @property
+    def column_sets(self) -> int:
+        """How many programs machine code has learned, one for each column set and shape of record."""
+        return self._driver.column_sets if self._driver else 0
+
+    @property
+    def evictions(self) -> int:
+        """How many of these were dropped for want of room."""
+        return self._driver.evictions if self._driver else 0
 
     def map(self, records: Records) -> Outcome:
         """Map one batch of records, in order."""
         gathering = self._gathering
         gathering.begin(len(records))
-        self._map_by_reference(records, 0, len(records))
-        return gathering.outcome(records.bytes_in)
+        driver = self._machine()
+        hits = 0
+        if driver is None:
+            for record in range(len(records)):
+                self._map_by_reference(records, record)
+        else:
+            hits = driver.map(records, lambda record: self._map_by_reference(records, record))
+        return gathering.outcome(records.bytes_in, hits)
 
-    def _map_by_reference(self, records: Records, start: int, stop: int) -> None:
-        for record in range(start, stop):
-            raw = records.raw(record)
-            if records.sizes is not None and len(raw) < records.sizes[record]:
-                self._put_cut_aside(raw, int(records.sizes[record]), records.place(record))
-            else:
-                self.reference.map_record(raw, records.place(record), self._gathering)
+    def _machine(self) -> Driver | None:
+        """Return what drives machine code, once it is there; it is looked for now and then."""
+        if self._driver is None and self._choice != "reference":
+            now = time.monotonic()
+            if self._choice == "compiled" or (now - self._looked > _LOOK_SECONDS and build.is_ready()):
+                from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
+
+                patience = PATIENCE if self._patience is None else self._patience
+                self._driver = Driver(self.reference, self._gathering, patience)
+            self._looked = now
+        return self._driver
+
+    def _map_by_reference(self, records: Records, record: int) -> None:
+        raw = records.raw(record)
+        if records.sizes is not None and len(raw) < records.sizes[record]:
+            self._put_cut_aside(raw, int(records.sizes[record]), records.place(record))
+        else:
+            self.reference.map_record(raw, records.place(record), self._gathering)
 
     def _put_cut_aside(self, raw: bytes, size: int, place: str) -> None:
         detail = f"the record has {size} bytes, of which the first {len(raw)} are kept here"

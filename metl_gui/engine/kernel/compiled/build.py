@@ -1,0 +1,171 @@
+"""Have the machine code made, kept and found again: by whom, where, and whether it is there.
+
+numba takes some ten seconds for the whole of it, once for each computer, version and processor; then it lies in a
+folder of the user's cache. While it is missing, the reference maps, and another process makes it: the compiler would
+hold up everything in this one. So the first batch never waits. ``METL_KERNEL_CACHE`` names another folder.
+
+Nothing here imports numba: it takes half a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+PACKAGE = "metl_gui.engine.kernel.compiled"
+_READY = "ready"
+_LOCK = "building"
+_STALE_SECONDS = 300.0
+_NICENESS = 10
+
+
+def is_possible() -> bool:
+    """Say whether there is a compiler: numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@cache
+def digest() -> str:
+    """Return what tells one build from another: the sources, the compiler, Python and the machine."""
+    mixed = hashlib.sha256()
+    for source in sorted(resources.files(PACKAGE).iterdir(), key=lambda entry: entry.name):
+        if source.name.endswith(".py"):
+            mixed.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        mixed.update(f"{importlib.metadata.version('numba')} {importlib.metadata.version('llvmlite')}".encode())
+    mixed.update(f"{sys.version} {platform.machine()} {_processor()}".encode())
+    return mixed.hexdigest()[:20]
+
+
+def _processor() -> str:
+    """Return what the processor can do, as code for one may be none for another."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return platform.processor()
+
+
+@cache
+def folder() -> Path | None:
+    """Return the folder of this build, made when it is missing; ``None`` when nothing can be kept anywhere."""
+    named = os.environ.get("METL_KERNEL_CACHE")
+    places = [Path(named)] if named else [_cache_home() / "metl-gui" / "kernel", _temporary()]
+    for place in places:
+        try:
+            found = place / digest()
+            found.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if _is_ours(found) and os.access(found, os.W_OK | os.X_OK):
+                return found
+        except (OSError, RuntimeError):
+            continue
+    return None
+
+
+def _cache_home() -> Path:
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        if os.environ.get(name):
+            return Path(os.environ[name])
+    return Path.home() / ".cache"
+
+
+def _temporary() -> Path:
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    return Path(tempfile.gettempdir()) / f"metl-kernel-{owner}"
+
+
+def _is_ours(found: Path) -> bool:
+    """Say whether nobody else can put code there: what is loaded from it runs."""
+    if not hasattr(os, "getuid"):
+        return True
+    state = found.stat()
+    return state.st_uid == os.getuid() and not state.st_mode & 0o022
+
+
+def is_ready() -> bool:
+    """Say whether machine code for this very program lies there, so that using it takes no compiler."""
+    found = folder() if is_possible() else None
+    return found is not None and (found / _READY).exists()
+
+
+def build() -> None:
+    """Make the machine code in this process and keep it."""
+    from metl_gui.engine.kernel.compiled.warming import warm
+
+    warm()
+    found = folder()
+    if found is not None:
+        (found / _READY).touch()
+
+
+def build_in_background() -> subprocess.Popen[bytes] | None:
+    """Have another process make the machine code at low priority, unless it is there or being made.
+
+    Returns:
+        The process, which ends by itself and may be ended at any time; ``None`` when there is none.
+    """
+    if is_ready() or not is_possible():
+        return None
+    found = folder()
+    if found is None or not _locked(found / _LOCK):
+        return None
+    roots = [entry for entry in sys.path if entry]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"{PACKAGE}.build"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        (found / _LOCK).unlink(missing_ok=True)
+        return None
+
+
+def _locked(lock: Path) -> bool:
+    """Take the lock of the one process that builds; one that is too old was left by a process that was ended."""
+    with contextlib.suppress(OSError):
+        if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+            lock.unlink()
+    try:
+        lock.touch(exist_ok=False)
+    except OSError:
+        return False
+    return True
+
+
+def why_not() -> str:
+    """Say in a sentence why only the reference maps here; empty when machine code is there or will be."""
+    if not is_possible():
+        return "numba is not installed, so records were mapped without machine code, at about a tenth of the speed."
+    if folder() is None:
+        return "No folder can keep machine code, so records were mapped without; METL_KERNEL_CACHE names another one."
+    return ""
+
+
+def main() -> None:
+    """Build at low priority, and give the lock back."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(_NICENESS)
+    try:
+        build()
+    finally:
+        found = folder()
+        if found is not None:
+            (found / _LOCK).unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

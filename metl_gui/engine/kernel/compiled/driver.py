@@ -1,0 +1,285 @@
+"""Drive machine code over a batch: it maps what it is certain of, and names what it leaves.
+
+What it lacks is learned from the reference when it is worth it, and the first record of everything learned is mapped
+by both and compared. What it leaves goes to the reference, one record at a time, into the same columns in order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.json_text import quoted
+from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.learning import Learner
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.writing import map_records
+from metl_gui.engine.kernel.gathering import Gathering
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.reference import Reference
+
+MOST_TRIES = 64
+"""How often one record is tried again after something was learned for it."""
+
+FIRST_CREDIT = 2048.0
+MOST_CREDIT = 1 << 15
+EARNED = 1 / 16
+"""Learning costs about as much as mapping so many records by the reference; a record earns that part of a lesson."""
+
+PATIENCE = 2
+"""How often a key must come before a program is learned for it."""
+
+_SMALL_LESSON = 1 / 8
+_MOST_SIGHTS = 1 << 16
+_SCRATCH_BYTES = 1 << 16
+
+
+class Driver:
+    """Maps batches for one kernel.
+
+    Args:
+        reference: maps what machine code leaves, and teaches it.
+        gathering: the columns of the batch.
+        patience: see ``PATIENCE``; 0 learns at once.
+    """
+
+    def __init__(self, reference: Reference, gathering: Gathering, patience: int = PATIENCE) -> None:
+        self.reference = reference
+        self.gathering = gathering
+        self.patience = patience
+        self.tables = Tables()
+        self.learner = Learner(reference, self.tables, gathering)
+        self.credit = FIRST_CREDIT
+        self._sights: Counter[tuple[int, ...]] = Counter()
+        self._proof = Gathering()
+        self._scratch: NDArray[np.uint8] = np.zeros(_SCRATCH_BYTES + PADDING, np.uint8)
+
+    @property
+    def evictions(self) -> int:
+        """How many programs were dropped for want of room."""
+        return self.tables.evictions
+
+    @property
+    def column_sets(self) -> int:
+        """How many programs are at hand."""
+        return len(self.tables.programs.hashes)
+
+    def map(self, records: Records, otherwise: Callable[[int], None]) -> int:
+        """Map all records of a batch that has begun.
+
+        Args:
+            records: the batch.
+            otherwise: takes those of which only the beginning is there.
+
+        Returns:
+            How many machine code mapped.
+        """
+        self.credit = min(self.credit + len(records) * EARNED, MOST_CREDIT)
+        if self.tables.is_full():
+            self.tables.clear()
+            self._sights.clear()
+        work = _Batch(self, records)
+        hits = 0
+        for name, start, stop in _runs(records):
+            if name is None:
+                otherwise(start)
+            else:
+                hits += work.map(name, start, stop)
+        self._count()
+        return hits
+
+    def scratch(self, longest: int) -> NDArray[np.uint8]:
+        """Return scratch room for records of at most a length."""
+        wanted = 2 * longest + _SCRATCH_BYTES + PADDING
+        if len(self._scratch) < wanted:
+            self._scratch = np.zeros(wanted, np.uint8)
+        return self._scratch
+
+    def learn(self, why: int, raw: bytes) -> bool:
+        """Learn what is lacking for a record, if it is worth it."""
+        if self.credit <= 0 or self.tables.is_full():
+            return False
+        if why == at.LACKS_PROGRAM:
+            key = self.key()
+            self._sights[key] += 1
+            if self._sights[key] <= self.patience:
+                if len(self._sights) > _MOST_SIGHTS:
+                    self._sights.clear()
+                return False
+        self.credit -= 1 if why == at.LACKS_PROGRAM else _SMALL_LESSON
+        return self.learner.learn(why, raw)
+
+    def key(self) -> tuple[int, int, int, int]:
+        """Return the key of the program that was looked for."""
+        get = self.tables.get
+        return get(at.S_KEY_0), get(at.S_KEY_1), get(at.S_KEY_2), get(at.S_KEY_3)
+
+    def agrees(self, raw: bytes, place: str, record: int, start: int, message: int) -> bool:
+        """Say whether the reference makes of a record what machine code has just made of it."""
+        proof, gathering = self._proof, self.gathering
+        proof.begin(1)
+        self.reference.map_record(raw, place, proof)
+        entities = [gathering.entity_names[n] for n in gathering.entities[message : gathering.messages].tolist()]
+        return (
+            bytes(proof.text[: proof.bytes_out]) == bytes(gathering.text[start : gathering.bytes_out])
+            and proof.fates[0] == gathering.fates[record]
+            and [proof.entity_names[n] for n in proof.entities[: proof.messages].tolist()] == entities
+        )
+
+    def _count(self) -> None:
+        """Add what machine code counted to the counts of the batch."""
+        tables, gathering = self.tables, self.gathering
+        counted = np.flatnonzero(tables.counters)
+        for number, count in zip(counted.tolist(), tables.counters[counted].tolist(), strict=True):
+            kind, *names = tables.counter_names[number]
+            if kind == "filled":
+                gathering.filled[names[0], names[1], names[2]] += count
+            elif kind == "version":
+                gathering.by_version[names[0]] += count
+            elif kind == "unreviewed":
+                gathering.from_unreviewed[names[0]] += count
+            else:
+                gathering.by_skip[names[0]] += count
+        tables.counters[counted] = 0
+
+
+class _Batch:
+    """One batch under way."""
+
+    def __init__(self, driver: Driver, records: Records) -> None:
+        self.driver = driver
+        self.tables = driver.tables
+        self.gathering = driver.gathering
+        self.records = records
+        self.starts = np.ascontiguousarray(records.starts, np.int64)
+        self.stops = np.ascontiguousarray(records.stops, np.int64)
+        self.offsets = np.ascontiguousarray(records.offsets, np.int64)
+        self.longest = int((self.stops - self.starts).max(initial=0))
+        self.buffer = np.frombuffer(records.buffer, np.uint8)
+        self.file = np.empty(0, np.uint8)
+        self.base = 0
+        driver.gathering.reserve(2 * len(records.buffer) + 2 * PADDING, 2 * len(records))
+
+    def map(self, name: str, start: int, stop: int) -> int:
+        """Map the records of one file."""
+        written = quoted(name)[1:-1]
+        self.file = np.frombuffer(written.ljust(len(written) + PADDING, b"\0"), np.uint8)
+        self.tables.put(at.S_FILE_LENGTH, len(written))
+        inside = self._inside(start, stop)
+        buffer = self.buffer
+        hits = self._map(buffer, 0, start, inside)
+        if inside < stop:
+            # Behind the last records there is no room to read; they are mapped from a copy that has it.
+            first = int(self.starts[inside:stop].min())
+            hits += self._map(np.concatenate((buffer[first:], np.zeros(PADDING, np.uint8))), first, inside, stop)
+        return hits
+
+    def _inside(self, start: int, stop: int) -> int:
+        """Return the first record of some that ends too near to the end of the buffer."""
+        near = np.flatnonzero(self.stops[start:stop] + PADDING > len(self.buffer))
+        return start + int(near[0]) if len(near) else stop
+
+    def _map(self, buffer: NDArray[np.uint8], base: int, start: int, stop: int) -> int:
+        hits, record = 0, start
+        while record < stop:
+            self._enter(buffer, base, record, stop)
+            why = self._go()
+            hits += self.gathering.done - record
+            record = self.gathering.done
+            if why == at.LACKS_ROOM:
+                self._make_room()
+            elif why != at.DONE:
+                hits += self._left(why, buffer, base, record)
+                record += 1
+        return hits
+
+    def _enter(self, buffer: NDArray[np.uint8], base: int, record: int, stop: int) -> None:
+        """Write into the state what is to be mapped, and where to."""
+        put, gathering = self.tables.put, self.gathering
+        scratch = self.driver.scratch(self.longest)
+        for place, column in (
+            (at.S_STARTS, self.starts),
+            (at.S_STOPS, self.stops),
+            (at.S_OFFSETS, self.offsets),
+            (at.S_FILE, self.file),
+            (at.S_TEXT, gathering.text),
+            (at.S_OUT_STARTS, gathering.starts),
+            (at.S_OUT_STOPS, gathering.stops),
+            (at.S_OUT_ENTITIES, gathering.entities),
+            (at.S_OUT_RECORDS, gathering.records),
+            (at.S_FATES, gathering.fates),
+            (at.S_SCRATCH_START, scratch),
+        ):
+            put(place, address_of(column))
+        put(at.S_BASE, address_of(buffer) - base)
+        put(at.S_SCRATCH_STOP, address_of(scratch) + len(scratch) - PADDING)
+        put(at.S_NEXT, record)
+        put(at.S_LAST, stop)
+        put(at.S_TEXT_USED, gathering.bytes_out)
+        put(at.S_TEXT_ROOM, len(gathering.text))
+        put(at.S_MESSAGES, gathering.messages)
+        put(at.S_MESSAGE_ROOM, len(gathering.starts))
+        if IS_CHECKED:
+            columns = (
+                buffer, self.starts, self.stops, self.offsets, self.file, scratch, gathering.text, gathering.starts,
+                gathering.stops, gathering.entities, gathering.records, gathering.fates,
+            )  # fmt: skip
+            ranges = [(address_of(column), address_of(column) + column.nbytes) for column in columns]
+            allow([*ranges, *self.tables.ranges()])
+
+    def _go(self) -> int:
+        """Let machine code map on; return why it stopped."""
+        why: int = map_records(address_of(self.tables.state))
+        get, gathering = self.tables.get, self.gathering
+        gathering.done = get(at.S_NEXT)
+        gathering.bytes_out = get(at.S_TEXT_USED)
+        gathering.messages = get(at.S_MESSAGES)
+        return why
+
+    def _make_room(self) -> None:
+        self.gathering.reserve(self.tables.get(at.S_LACK_A) + 4 * PADDING, self.tables.get(at.S_LACK_B))
+
+    def _left(self, why: int, buffer: NDArray[np.uint8], base: int, record: int) -> int:
+        """Map a record that was left: after learning what it lacks, or by the reference."""
+        raw, place = self.records.raw(record), self.records.place(record)
+        gathering = self.gathering
+        start, message = gathering.bytes_out, gathering.messages
+        for _ in range(MOST_TRIES):
+            if why == at.LACKS_ROOM:
+                self._make_room()
+            elif why == at.REFUSED or not self.driver.learn(why, raw):
+                break
+            counters = self.tables.counters.copy()
+            self._enter(buffer, base, record, record + 1)
+            why = self._go()
+            if why == at.DONE:
+                if self.driver.agrees(raw, place, record, start, message):
+                    return 1
+                self.tables.refuse(self.driver.key())
+                self.tables.counters[: len(counters)] = counters
+                gathering.done, gathering.bytes_out, gathering.messages = record, start, message
+                break
+        self.driver.reference.map_record(raw, place, gathering)
+        return 0
+
+
+def _runs(records: Records) -> Iterator[tuple[str | None, int, int]]:
+    """Yield the runs of whole records of one file, with its name; what is not whole is alone and has none."""
+    place = 0
+    for cut in [*records.cut.tolist(), len(records)]:
+        if not records.names:
+            yield records.name, place, cut
+        else:
+            start = place
+            for name, of_it in groupby(records.names[start:cut]):
+                count = sum(1 for _ in of_it)
+                yield name, place, place + count
+                place += count
+        if cut < len(records):
+            yield None, cut, cut + 1
+        place = cut + 1

@@ -1,0 +1,114 @@
+"""The machine instructions that numba has no words for, as functions of addresses that become one instruction each.
+
+Source: LLVM's language reference; vectors of 16 bytes are one register on every processor that numba knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+Emit: TypeAlias = Callable[[Any, Any], Any]
+"""Writes instructions by a builder for the values of the arguments; returns the value of the result."""
+
+VECTOR = 16
+"""Bytes looked at in one step."""
+
+_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_BYTES = ir.VectorType(_I8, VECTOR)
+
+
+def _of_one(emit: Emit) -> Any:
+    def typed(_context: Any, _first: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            return emit(builder, values)
+
+        return types.int64(types.int64), generate
+
+    return intrinsic(typed)
+
+
+def _of_two(emit: Emit) -> Any:
+    def typed(_context: Any, _first: Any, _second: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            return emit(builder, values)
+
+        return types.int64(types.int64, types.int64), generate
+
+    return intrinsic(typed)
+
+
+def _place(builder: Any, address: Any, kind: Any) -> Any:
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+def _load(kind: Any) -> Any:
+    def emit(builder: Any, values: Any) -> Any:
+        found = builder.load(_place(builder, values[0], kind), align=1)
+        return found if kind == _I64 else builder.zext(found, _I64)
+
+    return _of_one(emit)
+
+
+def _store(kind: Any) -> Any:
+    def emit(builder: Any, values: Any) -> Any:
+        value = values[1] if kind == _I64 else builder.trunc(values[1], kind)
+        builder.store(value, _place(builder, values[0], kind), align=1)
+        return values[1]
+
+    return _of_two(emit)
+
+
+def _vector(builder: Any, address: Any) -> Any:
+    return builder.load(_place(builder, address, _BYTES), align=1)
+
+
+def _same(value: int) -> Any:
+    return ir.Constant(_BYTES, [ir.Constant(_I8, value)] * VECTOR)
+
+
+def _mask(builder: Any, flags: Any) -> Any:
+    return builder.zext(builder.bitcast(flags, ir.IntType(VECTOR)), _I64)
+
+
+def _emit_special(builder: Any, values: Any) -> Any:
+    found = _vector(builder, values[0])
+    quote = builder.icmp_unsigned("==", found, _same(ord('"')))
+    backslash = builder.icmp_unsigned("==", found, _same(ord("\\")))
+    # As signed numbers, control bytes and all beyond ASCII are less than a space.
+    other = builder.icmp_signed("<", found, _same(ord(" ")))
+    return _mask(builder, builder.or_(builder.or_(quote, backslash), other))
+
+
+def _emit_no_digit(builder: Any, values: Any) -> Any:
+    shifted = builder.sub(_vector(builder, values[0]), _same(ord("0")))
+    return _mask(builder, builder.icmp_unsigned(">", shifted, _same(9)))
+
+
+def _emit_copy(builder: Any, values: Any) -> Any:
+    builder.store(_vector(builder, values[1]), _place(builder, values[0], _BYTES), align=1)
+    return values[0]
+
+
+def _emit_first_bit(builder: Any, values: Any) -> Any:
+    return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
+
+
+load8, load64 = _load(_I8), _load(_I64)
+store8, store32, store64 = _store(_I8), _store(_I32), _store(_I64)
+
+special = _of_one(_emit_special)
+"""Marks quotes, backslashes, control bytes and what is not ASCII in the vector at an address, the first in bit 0."""
+
+no_digit = _of_one(_emit_no_digit)
+"""Marks the bytes that are no decimal digits in the vector at an address, its first byte in bit 0."""
+
+copy_vector = _of_two(_emit_copy)
+"""Copies one vector to the first address from the second."""
+
+first_bit = _of_one(_emit_first_bit)
+"""Returns the number of the lowest bit that is set in a number that is not 0."""

@@ -1,0 +1,132 @@
+"""Where everything lies that the compiled kernel and Python share: numbers of places in plain memory.
+
+The *state* is one array of numbers: addresses of tables, what is being mapped, and what the compiled kernel lacked when
+it stopped. Python fills it (``tables``, ``driver``), machine code reads it (``scanning``, ``matching``, ``writing``).
+
+Units: places are bytes from the beginning of what they lie in; every number has 8 bytes.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final
+
+WORD = 8
+MOST_DEPTH = 64
+MOST_MEMBERS = 2048
+"""Objects with more members are left to the reference."""
+
+MOST_NESTED = 24
+"""Objects within one row that are looked into."""
+
+_places = count(0, WORD)
+
+# What is being mapped.
+S_BASE, S_STARTS, S_STOPS, S_OFFSETS, S_NEXT, S_LAST, S_RECORD = (next(_places) for _ in range(7))
+S_FILE, S_FILE_LENGTH = (next(_places) for _ in range(2))
+# Where it goes to.
+S_TEXT, S_TEXT_USED, S_TEXT_ROOM, S_MESSAGES, S_MESSAGE_ROOM = (next(_places) for _ in range(5))
+S_OUT_STARTS, S_OUT_STOPS, S_OUT_ENTITIES, S_OUT_RECORDS, S_FATES, S_COUNTERS = (next(_places) for _ in range(6))
+# Scratch room for text without its escapes and for positions; the members of the record at hand.
+S_SCRATCH_START, S_SCRATCH, S_SCRATCH_STOP, S_HEADS, S_SLOTS = (next(_places) for _ in range(5))
+# What was learned.
+S_BLOB, S_SHAPES, S_SHAPE_MASK, S_SHAPE_FACTS = (next(_places) for _ in range(4))
+S_TEXTS, S_TEXT_MASK, S_PROGRAMS, S_PROGRAM_MASK, S_CODE = (next(_places) for _ in range(5))
+S_HALF_ROOT, S_HALF_NODES, S_HALF_LEAVES, S_PAIRS, S_PAIR_MASK = (next(_places) for _ in range(5))
+# What the record at hand is.
+S_BODY, S_TOPIC, S_HALF, S_WRAPPER, S_OP = (next(_places) for _ in range(5))
+S_KEY_0, S_KEY_1, S_KEY_2, S_KEY_3 = (next(_places) for _ in range(4))
+# What was lacking.
+S_LACK_A, S_LACK_B, S_LACK_C = (next(_places) for _ in range(3))
+STATE_WORDS: Final = next(_places) // WORD
+
+# Why the compiled kernel stopped.
+DONE, REFUSED, LACKS_SHAPE, LACKS_TEXT, LACKS_PROGRAM, LACKS_HALF, LACKS_PAIR, LACKS_ROOM = range(8)
+
+# Roles of objects (scanning).
+TOP, BODY, INNER, SOURCE, BEFORE, AFTER, TRANSACTION, KEY, KEY_BODY, REGISTERS, FIRST_NESTED = range(11)
+ROLES = FIRST_NESTED + MOST_NESTED
+
+# The head of a role.
+HEAD_COUNT, HEAD_HASH, HEAD_PARENT, HEAD_END, HEAD_HALF, HEAD_SHAPE = range(0, 6 * WORD, WORD)
+HEAD_BYTES = 8 * WORD
+
+# A slot: one member of an object.
+SLOT_NAME, SLOT_NAME_LENGTH, SLOT_WORD, SLOT_VALUE, SLOT_LENGTH = range(0, 5 * WORD, WORD)
+SLOT_BYTES = 5 * WORD
+ROLE_BYTES = MOST_MEMBERS * SLOT_BYTES
+
+# Slots that no name has: the position of the record, its time, and one that is never null and writes nothing.
+POSITION = REGISTERS * ROLE_BYTES
+TIME, NOTHING = POSITION + SLOT_BYTES, POSITION + 2 * SLOT_BYTES
+
+# Facts of a shape: where in an object members of these names stand, -1 where they do not; then flags, and its names.
+FACTS = (
+    "topic", "value", "message", "key", "partition", "offset", "timestamp", "part", "schema", "payload", "op",
+    "before", "after", "source", "transaction", "ts_ms", "__op", "__deleted", "status", "name", "db", "table",
+    "collection", "headers",
+)  # fmt: skip
+(
+    F_TOPIC, F_VALUE, F_MESSAGE, F_KEY, F_PARTITION, F_OFFSET, F_TIMESTAMP, F_PART, F_SCHEMA, F_PAYLOAD, F_OP,
+    F_BEFORE, F_AFTER, F_SOURCE, F_TRANSACTION, F_TS_MS, F_ROW_OP, F_DELETED, F_STATUS, F_NAME, F_DB, F_TABLE,
+    F_COLLECTION, F_HEADERS,
+) = range(0, WORD * len(FACTS), WORD)  # fmt: skip
+FACT_FLAGS = WORD * len(FACTS)
+FACT_NAMES, FACT_COUNT = FACT_FLAGS + WORD, FACT_FLAGS + 2 * WORD
+FACT_BYTES = FACT_FLAGS + 3 * WORD
+
+IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION = (1 << bit for bit in range(6))
+
+# A name of a shape.
+NAME_WORD, NAME_LENGTH, NAME_PLACE = range(0, 3 * WORD, WORD)
+NAME_BYTES = 3 * WORD
+
+# Entries of the tables that are searched by hash; the number is 0 in a free one.
+SHAPE_HASH, SHAPE_NUMBER = 0, WORD
+SHAPE_BYTES = 2 * WORD
+TEXT_HASH, TEXT_NUMBER, TEXT_PLACE, TEXT_LENGTH, TEXT_KIND, TEXT_QUOTED, TEXT_QUOTED_LENGTH = range(0, 7 * WORD, WORD)
+TEXT_BYTES = 8 * WORD
+PROGRAM_KEY, PROGRAM_PLACE = 0, 4 * WORD
+PROGRAM_BYTES = 5 * WORD
+PAIR_FIRST, PAIR_SECOND, PAIR_NUMBER = range(0, 3 * WORD, WORD)
+PAIR_BYTES = 3 * WORD
+
+# Kinds of remembered text.
+TOPIC, PLACE, FIELD = range(1, 4)
+
+# The tree that leads to known schemas: a byte, where to go when it is there and when it is not; and its leaves.
+HALF_NODE, HALF_LEAF = 4 * WORD, 2 * WORD
+
+# What a program does.
+SEND, SKIP, REFUSE, ASK_KEY, ASK_CHANGE, ASK_NESTED, ASK_FIELD = range(1, 8)
+
+# How the last part of the key of a program is made of answers.
+KEY_SHIFT, CHANGE_SHIFT, NESTED_SHIFT, FIELD_SHIFT = 0, 20, 22, 42
+FROM_KEY = 1 << 40
+"""Beside what is lacking: it belongs to the message key."""
+
+KEY_NONE = 1
+"""The answer when there is no message key that names columns; the shape of one is 1 more than its number."""
+CHANGED, UNCHANGED = 1, 2
+
+# Codes of operations, and of what else tells kinds of records apart.
+OPS = ("", "c", "r", "u", "d", "m", "BEGIN", "END")
+OP_C, OP_R, OP_U, OP_D, OP_M, OP_BEGIN, OP_END = range(1, 8)
+OP_NULL, OP_TOMBSTONE, OP_IS_KEY = 8, 9, 10
+DELETED_TRUE, DELETED_FALSE, DELETED_NULL = 16, 32, 48
+
+FATE_MAPPED, FATE_FILTERED, FATE_SKIPPED = 0, 1, 3
+
+# A program that sends: counter of its version, the forms of unavailable values, where its time may stand, its outputs.
+P_VERSION, P_FORMS, P_OUTPUT_COUNT, P_TIMES = (WORD * number for number in range(1, 5))
+P_OUTPUTS = P_TIMES + 3 * WORD
+
+# An output: whether it is sent, its fixed size, whether it is left when all values are null, whether the record is left
+# when the key is null, entity, counter, its first piece of text; then slots, each with the text behind it.
+O_IS_SENT, O_FIXED, O_IS_IMAGE, O_WANTS_KEY, O_ENTITY, O_UNREVIEWED, O_HEAD, O_HEAD_LENGTH, O_PIECE_COUNT, O_PIECES = (
+    range(0, 10 * WORD, WORD)
+)
+PIECE_SLOT, PIECE_COUNTER, PIECE_TEXT, PIECE_LENGTH = range(0, 4 * WORD, WORD)
+PIECE_BYTES = 4 * WORD
+IN_KEY, ELSEWHERE = -1, -2
+"""Instead of a counter: the slot stands in the key, or anywhere else outside of the payload."""

@@ -1,0 +1,356 @@
+"""Learn from the reference what machine code lacked: shapes, names, schema halves, programs.
+
+A program is learned by letting the reference map the record once more with marks in place of its values
+(``marking``). What may decide by a value is asked first: objects within the row where versions look into them, the
+field that names the version, the message key, whether the key of the row changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from msgspec import Raw
+
+from metl_gui.core.classify import Kind, is_with_schema
+from metl_gui.core.json_text import depth, quoted, text_of
+from metl_gui.core.paths import escape, split
+from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.marking import Marks, path_of
+from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
+from metl_gui.engine.kernel.compiled.shapes import facts_of
+from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at
+from metl_gui.engine.kernel.gathering import Gathering, Sent
+from metl_gui.engine.kernel.placeholders import forms_of
+from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
+from metl_gui.engine.kernel.reference import Found, Reference
+from metl_gui.errors import RecordError
+
+MOST_SHAPE_MEMBERS = 1024
+MOST_TEXT_BYTES = 1024
+MOST_HALF_BYTES = 1 << 18
+MOST_HALF_DEPTH = 32
+_KEY_BITS, _CHANGE_BITS, _NUMBER_BITS = 20, 2, 20
+_LEVEL_SHIFT = 24
+_EMPTY = b""
+
+
+class _Left(Exception):
+    """The record is left to the reference, now and whenever its key comes again."""
+
+
+class _Asked(Exception):
+    """More must be known first; ``code`` is the program that asks."""
+
+    def __init__(self, *code: int) -> None:
+        super().__init__()
+        self.code = code
+
+
+class Recorder(Gathering):
+    """Takes what the reference makes of one record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind: Kind | None = None
+        self.sent: list[Sent] = []
+
+    def skip(self, kind: Kind) -> None:
+        """Keep the kind."""
+        self.kind = kind
+
+    def send(self, sent: Iterable[Sent]) -> None:
+        """Keep the messages."""
+        self.sent = list(sent)
+
+
+class Learner:
+    """Learns for one kernel.
+
+    Args:
+        reference: what decides.
+        tables: what was learned.
+        entities: gives the numbers of entities.
+    """
+
+    def __init__(self, reference: Reference, tables: Tables, entities: Gathering) -> None:
+        self.reference = reference
+        self.tables = tables
+        self.entities = entities
+        self._levels: dict[int, int] = {}
+
+    def learn(self, why: int, raw: bytes) -> bool:
+        """Learn what is lacking; say whether it is worth trying again.
+
+        Args:
+            why: what machine code said.
+            raw: the record at hand.
+        """
+        first, second, third = (self.tables.get(place) for place in (at.S_LACK_A, at.S_LACK_B, at.S_LACK_C))
+        if why == at.LACKS_SHAPE:
+            return self._shape(first)
+        if why == at.LACKS_TEXT:
+            return second <= MOST_TEXT_BYTES and self._text(bytes_at(first, second), third)
+        if why == at.LACKS_HALF:
+            return second <= MOST_HALF_BYTES and self._half(bytes_at(first, second))
+        if why == at.LACKS_PAIR:
+            level = second >> _LEVEL_SHIFT
+            self._levels[self.tables.add_pair(first, second)] = level + 1
+            return True
+        return why == at.LACKS_PROGRAM and self._program(raw)
+
+    def _shape(self, role: int) -> bool:
+        names = self.tables.names(role)
+        if len(names) <= MOST_SHAPE_MEMBERS:
+            self.tables.add_shape(role, facts_of(names))
+        return len(names) <= MOST_SHAPE_MEMBERS
+
+    def _text(self, text: bytes, kind: int) -> bool:
+        written = _EMPTY
+        if kind == at.TOPIC:
+            topic = text_of(text)
+            if not topic:
+                return False
+            written = quoted(topic)[1:-1]
+        self.tables.add_text(text, kind, written)
+        return True
+
+    def _half(self, text: bytes) -> bool:
+        # A payload that is a number leaves only the schema to tell.
+        is_known = text.startswith(b"{") and is_with_schema({"schema": Raw(text), "payload": Raw(b"0")})
+        if is_known and depth(text) <= MOST_HALF_DEPTH:
+            self.tables.add_half(text)
+            return True
+        return False
+
+    def _program(self, raw: bytes) -> bool:
+        key = tuple(self.tables.get(place) for place in (at.S_KEY_0, at.S_KEY_1, at.S_KEY_2, at.S_KEY_3))
+        try:
+            code = _Lesson(self, raw).code()
+        except _Asked as asked:
+            code = list(asked.code)
+        except (_Left, Unsteady, RecordError):
+            code = [at.REFUSE]
+        self.tables.add_program((key[0], key[1], key[2], key[3]), code)
+        return code[0] != at.REFUSE
+
+    def level(self, answer: int) -> int:
+        """Return how many levels of objects within the row an answer is about."""
+        return self._levels.get(answer, 0)
+
+
+class _Lesson:
+    """One record of which a program is learned."""
+
+    def __init__(self, learner: Learner, raw: bytes) -> None:
+        self.learner = learner
+        self.reference = learner.reference
+        self.tables = learner.tables
+        self.real = unwrap(raw)
+        self.op = self.tables.get(at.S_OP)
+        self.body = self.tables.get(at.S_BODY)
+        answers = self.tables.get(at.S_KEY_3)
+        self.key_answer = _bits(answers, at.KEY_SHIFT, _KEY_BITS)
+        self.change_answer = _bits(answers, at.CHANGE_SHIFT, _CHANGE_BITS)
+        self.nested_answer = _bits(answers, at.NESTED_SHIFT, _NUMBER_BITS)
+        self.field_answer = _bits(answers, at.FIELD_SHIFT, _NUMBER_BITS)
+        self.is_envelope = b"op" in self.tables.names(self.body) and self.op in range(at.OP_C, at.OP_M + 1)
+        self.row_role = self.body
+        if self.is_envelope:
+            self.row_role = at.BEFORE if self.op == at.OP_D else at.AFTER
+        self.marks = Marks(self.tables)
+        self.inner: dict[int, int] = {}
+
+    def code(self) -> list[int]:
+        """Return the program.
+
+        Raises:
+            _Asked, _Left, Unsteady, RecordError: there is none yet, or ever.
+        """
+        if self.op in (at.OP_TOMBSTONE, at.OP_IS_KEY):
+            return self._skip(self._run(self.real)[0])
+        real, told = self._run(self.real)
+        if real.kind is not None:
+            if self._run(self._marked(()))[0].kind is not real.kind:
+                raise _Left
+            return self._skip(real)
+        schema, version = self._version(told)
+        self._look_within(schema)
+        self._ask_field(schema)
+        if self.op == at.OP_D or (not self.is_envelope and self.key_answer == 0):
+            self._ask_key()
+        recorder, found = self._run(self._marked(self._kept(schema)))
+        if recorder.kind is not None or (found.schema, found.version) != (schema.name, version.label):
+            raise _Left
+        if not version.key:
+            self._ask_key()
+        paths = self._key_paths(version)
+        self._ask_change(paths)
+        return self._sending(recorder, schema, version, paths)
+
+    def _run(self, wrapped: Wrapped) -> tuple[Recorder, Found]:
+        recorder, found = Recorder(), Found(_EMPTY.decode())
+        position = self.marks.of(at.POSITION).decode()
+        found.position = position
+        self.reference.map_wrapped(dataclasses.replace(wrapped, position=""), found, recorder)
+        return recorder, found
+
+    def _skip(self, told: Recorder) -> list[int]:
+        if told.kind is None:
+            raise _Left
+        return [at.SKIP, self.tables.counter("skip", str(told.kind))]
+
+    def _version(self, found: Found) -> tuple[SchemaPlan, VersionPlan]:
+        schema = next(
+            (schema.plan for schema in self.reference.schemas.values() if schema.plan.name == found.schema), None
+        )
+        version = next((one for one in schema.versions if one.label == found.version), None) if schema else None
+        if schema is None or version is None:
+            raise _Left
+        return schema, version
+
+    def _look_within(self, schema: SchemaPlan) -> None:
+        """Ask for objects in the row that a version looks into, level by level."""
+        parents = frozenset[str]().union(*self.reference.schemas[schema.name].versions.parents.values())
+        if not parents:
+            return
+        level, role = 0, at.FIRST_NESTED
+        objects = [(self.row_role, "")] if self.row_role == self.body or self._has(self.row_role) else []
+        while objects:
+            found = [
+                (number, prefix, name)
+                for owner, prefix in objects
+                for number, name in self._named(owner)
+                if path_of(prefix, name) in parents
+            ]
+            if not found:
+                return
+            if role + len(found) > at.ROLES:
+                raise _Left
+            slots = [slot for slot, _, _ in found]
+            if level >= self.learner.level(self.nested_answer):
+                raise _Asked(at.ASK_NESTED, len(slots), self.nested_answer, role, level << _LEVEL_SHIFT, *slots)
+            objects = []
+            for slot, prefix, name in found:
+                self.inner[slot] = role if self.tables.is_scanned(role) else 0
+                if self.inner[slot]:
+                    objects.append((role, path_of(prefix, name) + "."))
+                role += 1
+            level += 1
+
+    def _named(self, role: int) -> list[tuple[int, bytes]]:
+        first = role * at.ROLE_BYTES
+        return [(first + number * at.SLOT_BYTES, name) for number, name in enumerate(self.tables.names(role))]
+
+    def _has(self, role: int) -> bool:
+        """Say whether the body has an object in a role; one of the wrapper may have its name."""
+        return self.tables.is_scanned(role) and self.tables.parent(role) == self.body
+
+    def _slot(self, role: int, name: str) -> int:
+        if not (role in (self.body, at.TOP) or self._has(role)):
+            return -1
+        return next((slot for slot, found in self._named(role) if found.decode() == name), -1)
+
+    def _kept(self, schema: SchemaPlan) -> tuple[bytes, ...]:
+        field = split(schema.version_field) if schema.version_field else ()
+        return tuple(name.encode() for name in field[:1])
+
+    def _ask_field(self, schema: SchemaPlan) -> None:
+        field = split(schema.version_field) if schema.version_field else ()
+        slot = self._slot(self.row_role, field[0]) if field else -1
+        if slot >= 0 and len(field) > 1:
+            raise _Left
+        if slot >= 0 and not self.field_answer:
+            raise _Asked(at.ASK_FIELD, slot)
+
+    def _ask_key(self) -> None:
+        if self.key_answer == 0 and self.tables.get(at.S_WRAPPER):
+            raise _Asked(at.ASK_KEY)
+
+    def _key_role(self) -> int:
+        """Return the role that holds the columns of the message key, -1 when there is none."""
+        if self.key_answer <= at.KEY_NONE:
+            return -1
+        return at.KEY_BODY if self.tables.is_scanned(at.KEY_BODY) else at.KEY
+
+    def _key_paths(self, version: VersionPlan) -> tuple[str, ...]:
+        role = self._key_role()
+        given = tuple(escape(name.decode()) for name in self.tables.names(role)) if role >= 0 else ()
+        paths = version.key or given
+        if any(len(split(path)) > 1 for path in paths) and (given or self.op == at.OP_U):
+            raise _Left
+        return paths
+
+    def _ask_change(self, paths: Sequence[str]) -> None:
+        if self.op != at.OP_U or not self.is_envelope or self.change_answer or not paths:
+            return
+        if not self._has(at.BEFORE) or not self.tables.names(at.BEFORE):
+            return
+        names = [split(path)[0] for path in paths]
+        pairs = [(self._slot(at.BEFORE, name), self._slot(at.AFTER, name)) for name in names]
+        if all(old >= 0 for old, _ in pairs):
+            raise _Asked(at.ASK_CHANGE, len(pairs), *(slot for pair in pairs for slot in pair))
+
+    def _marked(self, kept: tuple[bytes, ...]) -> Wrapped:
+        value = self._envelope(kept) if self.is_envelope else self._flat(kept)
+        if self.body == at.INNER:
+            (_, _, place, length), *_ = [
+                member
+                for member in self.tables.members(self.tables.parent(at.INNER))
+                if bytes_at(*member[:2]) == b"schema"
+            ]
+            value = b'{"schema":%b,"payload":%b}' % (bytes_at(place, length), value)
+        role = self._key_role()
+        key = self.marks.object_of(role, lambda _name, slot, _value: self.marks.of(slot)) if role >= 0 else None
+        stamp = self._slot(at.TOP, "timestamp") if self.tables.get(at.S_WRAPPER) else -1
+        return dataclasses.replace(
+            self.real, value=value, key=key, timestamp=self.marks.of(stamp) if stamp >= 0 else b"", is_checked=False
+        )
+
+    def _envelope(self, kept: tuple[bytes, ...]) -> bytes:
+        rows: dict[int, bytes] = {}
+        for role in (at.BEFORE, at.AFTER):
+            if self._has(role):
+                is_row = role == self.row_role
+                rows[role] = self.marks.row(role, kept if is_row else (), self.inner if is_row else {})
+        if self.op == at.OP_U and self.change_answer == at.UNCHANGED:
+            rows[at.BEFORE] = b"null"
+        if self._has(at.SOURCE):
+            rows[at.SOURCE] = self.marks.source()
+        if self._has(at.TRANSACTION):
+            rows[at.TRANSACTION] = self.marks.row(at.TRANSACTION, (), {})
+        return self.marks.envelope(self.body, rows)
+
+    def _flat(self, kept: tuple[bytes, ...]) -> bytes:
+        deciding = [*kept, b"__op", b"__deleted"]
+        if self.op in (at.OP_BEGIN, at.OP_END):
+            deciding.append(b"status")
+        return self.marks.row(self.body, deciding, self.inner)
+
+    def _times(self) -> list[int]:
+        names = (
+            ((self.body, "ts_ms"), (at.SOURCE, "ts_ms"))
+            if self.is_envelope
+            else ((self.body, "__ts_ms"), (self.body, "__source_ts_ms"))
+        )
+        candidates = [*names, *([(at.TOP, "timestamp")] if self.tables.get(at.S_WRAPPER) else [])]
+        return [slot for role, name in candidates if (slot := self._slot(role, name)) >= 0]
+
+    def _sending(self, recorder: Recorder, schema: SchemaPlan, version: VersionPlan, paths: Sequence[str]) -> list[int]:
+        is_delete = bool(recorder.sent) and all(b',"op":"d","key":' in sent.text for sent in recorder.sent)
+        is_full = schema.has_full_images and (self.row_role == self.body or self._has(self.row_role))
+        sending = Sending(
+            sent=recorder.sent,
+            version=version_name(schema.name, version.label),
+            times=self._times(),
+            forms=forms_of(schema.placeholder),
+            wants_key=is_delete and self._key_role() < 0 and not is_full and bool(paths),
+        )
+        return program_of(
+            sending, self.marks.slots, self.marks.wholes, self.tables, self.learner.entities.entity_number
+        )
+
+
+def _bits(number: int, shift: int, width: int) -> int:
+    return (number >> shift) & ((1 << width) - 1)

@@ -1,0 +1,142 @@
+"""Loads and stores at plain addresses, which the compiled kernel is made of.
+
+numba's arrays check indices and count references; here an address is an ``int64`` and nothing stands around a load. So
+every caller proves its own bounds, and a checked build of the same source proves the callers: with
+``METL_KERNEL_CHECKED=1`` in the environment each access is first looked up in the ranges that the kernel may touch
+(``allow``), and one outside is counted in ``violations`` and not done.
+
+Units: addresses and sizes are bytes. Numbers are little-endian; a byte is loaded as 0 to 255.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numba import njit
+
+from metl_gui.engine.kernel.compiled import instructions
+from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.keeping import keep
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Load: TypeAlias = Callable[[int], int]
+Store: TypeAlias = Callable[[int, int], int]
+
+IS_CHECKED = os.environ.get("METL_KERNEL_CHECKED", "") not in ("", "0")
+"""Whether this process has the build that proves every access."""
+
+PADDING = 64
+"""Bytes behind every buffer that may be read, and behind every room for output that may be written."""
+
+_MOST_RANGES = 4096
+_ranges = np.zeros(2 + 2 * _MOST_RANGES, np.int64)
+_violations = np.zeros(4, np.int64)
+_PAIR_BYTES = 16
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of addresses and numbers on first use, and keep its machine code."""
+    dispatcher: Any = njit(function, nogil=True, error_model="numpy")
+    return dispatcher if IS_CHECKED else keep(dispatcher)  # type: ignore[no-any-return]  # numba has no types for it
+
+
+def allow(ranges: list[tuple[int, int]]) -> None:
+    """Name the ranges that a checked build may touch, as addresses of first and one past last byte."""
+    if len(ranges) > _MOST_RANGES:
+        raise ValueError(f"{len(ranges)} ranges are more than {_MOST_RANGES}")
+    _ranges[0] = len(ranges)
+    for number, (start, stop) in enumerate(ranges):
+        _ranges[2 + 2 * number : 4 + 2 * number] = start, stop
+
+
+def violations() -> tuple[int, int, int]:
+    """Return how many accesses lay outside of what is allowed, and address and size of the last."""
+    return int(_violations[0]), int(_violations[1]), int(_violations[2])
+
+
+def _looked_up() -> dict[str, Any]:
+    """Make the accesses of the checked build."""
+    ranges, outside = int(_ranges.ctypes.data), int(_violations.ctypes.data)
+    load, put = instructions.load64, instructions.store64
+
+    @njit(nogil=True)
+    def is_allowed(address: int, size: int) -> bool:
+        for number in range(load(ranges)):
+            place = ranges + (number + 1) * _PAIR_BYTES
+            if load(place) <= address and address + size <= load(place + 8):
+                return True
+        put(outside, load(outside) + 1)
+        put(outside + 8, address)
+        put(outside + 16, size)
+        return False
+
+    def reading(access: Any, size: int, otherwise: int) -> Any:
+        @njit(nogil=True)
+        def checked(address: int) -> int:
+            return access(address) if is_allowed(address, size) else otherwise
+
+        return checked
+
+    def writing(access: Any, size: int) -> Any:
+        @njit(nogil=True)
+        def checked(address: int, value: int) -> int:
+            return access(address, value) if is_allowed(address, size) else value
+
+        return checked
+
+    @njit(nogil=True)
+    def copying(target: int, source: int) -> int:
+        if is_allowed(target, VECTOR) and is_allowed(source, VECTOR):
+            instructions.copy_vector(target, source)
+        return target
+
+    return {
+        "load8": reading(instructions.load8, 1, 0),
+        "load64": reading(load, 8, 0),
+        "special": reading(instructions.special, VECTOR, 1),
+        "no_digit": reading(instructions.no_digit, VECTOR, 1),
+        "store8": writing(instructions.store8, 1),
+        "store32": writing(instructions.store32, 4),
+        "store64": writing(put, 8),
+        "copy_vector": copying,
+    }
+
+
+_accesses: dict[str, Any] = _looked_up() if IS_CHECKED else vars(instructions)
+load8: Load = _accesses["load8"]
+load64: Load = _accesses["load64"]
+special: Load = _accesses["special"]
+no_digit: Load = _accesses["no_digit"]
+store8: Store = _accesses["store8"]
+store32: Store = _accesses["store32"]
+store64: Store = _accesses["store64"]
+copy_vector: Store = _accesses["copy_vector"]
+first_bit: Load = instructions.first_bit
+
+
+@compiled
+def copy(target: int, source: int, size: int) -> int:
+    """Copy bytes in whole vectors, so that up to ``VECTOR`` bytes behind both ends are touched; return the end."""
+    done = 0
+    while done < size:
+        copy_vector(target + done, source + done)
+        done += VECTOR
+    return target + size
+
+
+@compiled
+def is_same(one: int, other: int, size: int) -> bool:
+    """Compare bytes exactly."""
+    done = 0
+    while done + 8 <= size:
+        if load64(one + done) != load64(other + done):
+            return False
+        done += 8
+    while done < size:
+        if load8(one + done) != load8(other + done):
+            return False
+        done += 1
+    return True

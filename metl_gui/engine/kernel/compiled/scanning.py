@@ -1,0 +1,615 @@
+"""Read JSON text: check every byte of it, and note the members of the objects that matter.
+
+Accepted is RFC 8259 in strict UTF-8 without lone surrogates, nested up to 64 deep (contract.md §5). What is not
+accepted, and what is too rare to be worth machine code (names with escapes), ends the scan with 0: the reference then
+looks at the record. So a scan may refuse what the reference takes, never the other way round.
+
+Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the source block, the
+rows. Each role has a head (how many members, the hash of their names in order) and one slot a member (where its name
+lies, where its value lies). A value that has a role itself is gone through where it stands, once.
+
+Every function takes the address of the next byte and returns the address behind what it read, 0 for refused text.
+A load lies before the end of the text or less than ``PADDING`` behind it: loops ask for the end once for each vector.
+"""
+
+from __future__ import annotations
+
+from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.layout import (
+    AFTER,
+    BEFORE,
+    BODY,
+    HALF_LEAF,
+    HALF_NODE,
+    HEAD_BYTES,
+    HEAD_COUNT,
+    HEAD_END,
+    HEAD_HALF,
+    HEAD_HASH,
+    HEAD_PARENT,
+    INNER,
+    KEY,
+    KEY_BODY,
+    MOST_DEPTH,
+    MOST_MEMBERS,
+    ROLE_BYTES,
+    S_BLOB,
+    S_HALF_LEAVES,
+    S_HALF_NODES,
+    S_HALF_ROOT,
+    S_HEADS,
+    S_SCRATCH,
+    S_SCRATCH_STOP,
+    S_SLOTS,
+    SLOT_BYTES,
+    SLOT_LENGTH,
+    SLOT_NAME,
+    SLOT_NAME_LENGTH,
+    SLOT_VALUE,
+    SLOT_WORD,
+    SOURCE,
+    TOP,
+    TRANSACTION,
+)
+from metl_gui.engine.kernel.compiled.memory import (
+    compiled,
+    copy_vector,
+    first_bit,
+    is_same,
+    load8,
+    load64,
+    no_digit,
+    special,
+    store8,
+    store64,
+)
+
+QUOTE, BACKSLASH, COMMA, COLON = 0x22, 0x5C, 0x2C, 0x3A
+OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 0x7B, 0x7D, 0x5B, 0x5D
+MINUS, PLUS, DOT, ZERO, NINE = 0x2D, 0x2B, 0x2E, 0x30, 0x39
+SPACE, TAB, FEED, RETURN = 0x20, 0x09, 0x0A, 0x0D
+SMALL_E, LARGE_E, SMALL_U = 0x65, 0x45, 0x75
+
+
+def word_of(text: bytes) -> int:
+    """Return up to 8 bytes as the number that a load gives."""
+    return int.from_bytes(text.ljust(8, b"\0"), "little")
+
+
+_TRUE, _FALS, _NULL = word_of(b"true"), word_of(b"fals"), word_of(b"null")
+_VALUE, _MESSAGE, _PAYLOAD, _SCHEMA, _KEY = (
+    word_of(name) for name in (b"value", b"message", b"payload", b"schema", b"key")
+)
+_BEFORE, _AFTER, _SOURCE, _TRANSACT = (word_of(name) for name in (b"before", b"after", b"source", b"transact"))
+_ION = word_of(b"ion")
+_ESCAPED, _STANDS_FOR = tuple(b"nrtbf"), tuple(b"\n\r\t\b\f")
+_FOUR_BYTES = 0xFFFFFFFF
+_MULTIPLIER = -7046029254386353131
+"""An odd number with bits everywhere: 2^64 over the golden ratio, as a signed number."""
+
+
+@compiled
+def past_space(at: int, end: int) -> int:
+    """Go past the space that JSON allows between its parts."""
+    while at < end:
+        letter = load8(at)
+        if letter > SPACE or not (letter == SPACE or letter == FEED or letter == RETURN or letter == TAB):
+            break
+        at += 1
+    return at
+
+
+@compiled
+def hexadecimal(at: int) -> int:
+    """Return the number that four hexadecimal digits make, -1 when they are none."""
+    number = 0
+    for place in range(4):
+        letter = load8(at + place)
+        if ZERO <= letter <= NINE:
+            digit = letter - ZERO
+        elif 0x61 <= (letter | 0x20) <= 0x66:
+            digit = (letter | 0x20) - 0x57
+        else:
+            return -1
+        number = number * 16 + digit
+    return number
+
+
+@compiled
+def code_of_escape(at: int) -> int:
+    """Return what the escape at a backslash stands for, -1 when it is none or a lone surrogate.
+
+    Beyond U+FFFF the escape has 12 bytes, for ``u`` 6, otherwise 2.
+    """
+    letter = load8(at + 1)
+    if letter == SMALL_U:
+        code = hexadecimal(at + 2)
+        if 0xDC00 <= code <= 0xDFFF:
+            return -1
+        if 0xD800 <= code <= 0xDBFF:
+            if load8(at + 6) != BACKSLASH or load8(at + 7) != SMALL_U:
+                return -1
+            low = hexadecimal(at + 8)
+            if low < 0xDC00 or low > 0xDFFF:
+                return -1
+            return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+        return code
+    if letter == QUOTE or letter == BACKSLASH or letter == 0x2F:
+        return letter
+    for number in range(5):
+        if letter == _ESCAPED[number]:
+            return _STANDS_FOR[number]
+    return -1
+
+
+@compiled
+def past_escape(at: int) -> int:
+    """Go past the escape at a backslash."""
+    code = code_of_escape(at)
+    if code < 0:
+        return 0
+    if load8(at + 1) != SMALL_U:
+        return at + 2
+    return at + 12 if code > 0xFFFF else at + 6
+
+
+@compiled
+def past_character(at: int) -> int:
+    """Go past one character beyond ASCII, which must be the shortest strict UTF-8 of it."""
+    first, second = load8(at), load8(at + 1)
+    if second < 0x80 or second > 0xBF:
+        return 0
+    if 0xC2 <= first <= 0xDF:
+        return at + 2
+    third = load8(at + 2)
+    if third < 0x80 or third > 0xBF:
+        return 0
+    if 0xE0 <= first <= 0xEF:
+        if (first == 0xE0 and second < 0xA0) or (first == 0xED and second > 0x9F):
+            return 0
+        return at + 3
+    fourth = load8(at + 3)
+    if fourth < 0x80 or fourth > 0xBF or first < 0xF0 or first > 0xF4:
+        return 0
+    if (first == 0xF0 and second < 0x90) or (first == 0xF4 and second > 0x8F):
+        return 0
+    return at + 4
+
+
+@compiled
+def past_rarity(at: int) -> int:
+    """Go past a backslash with what it escapes, or past what is not ASCII; control bytes are refused."""
+    letter = load8(at)
+    if letter == BACKSLASH:
+        return past_escape(at)
+    return past_character(at) if letter >= 0x80 else 0
+
+
+@compiled
+def past_string(at: int, end: int) -> int:
+    """Go past a string whose opening quote is behind us, a vector of plain letters in one step."""
+    while at < end:
+        marks = special(at)
+        if marks == 0:
+            at += VECTOR
+            continue
+        at += first_bit(marks)
+        if load8(at) == QUOTE:
+            return at + 1 if at < end else 0
+        at = past_rarity(at)
+        if at == 0:
+            return 0
+    return 0
+
+
+@compiled
+def past_digits(at: int, end: int) -> int:
+    """Go past one or more digits."""
+    start = at
+    while at < end:
+        marks = no_digit(at)
+        if marks != 0:
+            at += first_bit(marks)
+            break
+        at += VECTOR
+    return at if start < at <= end else 0
+
+
+@compiled
+def past_number(at: int, end: int) -> int:
+    """Go past a number."""
+    if load8(at) == MINUS:
+        at += 1
+    if load8(at) == ZERO:
+        at += 1
+    else:
+        at = past_digits(at, end)
+        if at == 0:
+            return 0
+    letter = load8(at)
+    if letter == DOT:
+        at = past_digits(at + 1, end)
+        if at == 0:
+            return 0
+        letter = load8(at)
+    if letter == SMALL_E or letter == LARGE_E:
+        at += 1
+        letter = load8(at)
+        if letter == PLUS or letter == MINUS:
+            at += 1
+        at = past_digits(at, end)
+    return at
+
+
+@compiled
+def past_scalar(at: int, end: int, letter: int) -> int:
+    """Go past a string, number or word that begins with a letter; 0 for anything else."""
+    if letter == QUOTE:
+        return past_string(at + 1, end)
+    if letter == MINUS or ZERO <= letter <= NINE:
+        return past_number(at, end)
+    word = load64(at)
+    four = word & _FOUR_BYTES
+    if four == _NULL or four == _TRUE:
+        return at + 4
+    if four == _FALS and (word >> 32) & 0xFF == SMALL_E:
+        return at + 5
+    return 0
+
+
+@compiled
+def past_nested(at: int, end: int, depth: int) -> int:
+    """Go past an object or array that has no role.
+
+    Args:
+        at: its opening bracket.
+        end: where the text ends.
+        depth: how many objects and arrays are open around it.
+    """
+    # Bit 0 says whether the innermost open one is an object; those around it follow.
+    kinds, level = 0, depth
+    while at < end:
+        letter = load8(at)
+        if letter == OPEN or letter == OPEN_LIST:
+            level += 1
+            if level > MOST_DEPTH:
+                return 0
+            kinds = (kinds << 1) | (1 if letter == OPEN else 0)
+            at = past_space(at + 1, end)
+            if load8(at) != (CLOSE if letter == OPEN else CLOSE_LIST):
+                at = past_name(at, end) if letter == OPEN else at
+                if at == 0:
+                    return 0
+                continue
+        else:
+            at = past_scalar(at, end, letter)
+            if at == 0:
+                return 0
+        # Here a value has ended, or something empty ends; more may end until another value comes.
+        while True:
+            at = past_space(at, end)
+            letter = load8(at)
+            if letter == COMMA:
+                break
+            if at >= end or letter != (CLOSE if kinds & 1 else CLOSE_LIST):
+                return 0
+            at, kinds, level = at + 1, kinds >> 1, level - 1
+            if level == depth:
+                return at
+        at = past_space(at + 1, end)
+        at = past_name(at, end) if kinds & 1 else at
+        if at == 0:
+            return 0
+    return 0
+
+
+@compiled
+def past_name(at: int, end: int) -> int:
+    """Go past a name, its colon and the space around."""
+    if at >= end or load8(at) != QUOTE:
+        return 0
+    at = past_string(at + 1, end)
+    if at == 0:
+        return 0
+    at = past_space(at, end)
+    if at >= end or load8(at) != COLON:
+        return 0
+    return past_space(at + 1, end)
+
+
+@compiled
+def past_long_name(at: int, end: int) -> int:
+    """Go past a name without escapes that begins here and return where its closing quote is."""
+    while at < end:
+        marks = special(at)
+        if marks == 0:
+            at += VECTOR
+            continue
+        at += first_bit(marks)
+        letter = load8(at)
+        if letter == QUOTE:
+            return at if at < end else 0
+        if letter < 0x80:
+            return 0
+        at = past_character(at)
+        if at == 0:
+            return 0
+    return 0
+
+
+@compiled
+def past_known_schema(state: int, at: int, end: int, head: int) -> int:
+    """Go past a schema that was met before, as fast as memory is compared; 0 when it was not.
+
+    A tree of single bytes in which the schemas differ leads to the only candidate, which is then compared whole.
+    """
+    node = load64(state + S_HALF_ROOT)
+    nodes = load64(state + S_HALF_NODES)
+    while node >= 0:
+        place = nodes + node * HALF_NODE
+        offset = load64(place)
+        is_equal = at + offset < end and load8(at + offset) == load64(place + 8)
+        node = load64(place + 16) if is_equal else load64(place + 24)
+    if node == -1:
+        return 0
+    leaf = load64(state + S_HALF_LEAVES) + (-2 - node) * HALF_LEAF
+    length = load64(leaf + 8)
+    if at + length > end or not is_same(at, load64(state + S_BLOB) + load64(leaf), length):
+        return 0
+    store64(head + HEAD_HALF, -1 - node)
+    return at + length
+
+
+@compiled
+def role_below(role: int, word: int, length: int) -> int:
+    """Return the role that an object has by its name in an object of a role, -1 for none."""
+    if role == TOP:
+        if (length == 5 and word == _VALUE) or (length == 7 and word == _MESSAGE):
+            return BODY
+        if length == 3 and word == _KEY:
+            return KEY
+    if length == 7 and word == _PAYLOAD:
+        return INNER if role < INNER else KEY_BODY if role == KEY else -1
+    return row_or_source(word, length) if role <= INNER else -1
+
+
+@compiled
+def row_or_source(word: int, length: int) -> int:
+    """Return the role of an object by its name in an envelope, -1 for none."""
+    if length == 6 and word == _BEFORE:
+        return BEFORE
+    if length == 5 and word == _AFTER:
+        return AFTER
+    if length == 6 and word == _SOURCE:
+        return SOURCE
+    return TRANSACTION if length == 11 and word == _TRANSACT else -1
+
+
+@compiled
+def read_name(slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
+    """Read a name, its colon and the space around, and note it.
+
+    Args:
+        slot: where it is noted.
+        at: where it should begin.
+        end: where the text ends.
+        mixed: the hash of the names before it.
+
+    Returns:
+        Where its value begins, 0 for no name or one with escapes; the hash with it.
+    """
+    if at >= end or load8(at) != QUOTE:
+        return 0, 0
+    at += 1
+    store64(slot + SLOT_NAME, at)
+    word = load64(at)
+    marks = special(at)
+    if marks != 0 and load8(at + first_bit(marks)) == QUOTE:
+        length = first_bit(marks)
+        if length < 8:
+            word &= (1 << (8 * length)) - 1
+        mixed = (mixed ^ word ^ length) * _MULTIPLIER
+        if length > 8:
+            more = load64(at + 8) & ((1 << (8 * (length - 8))) - 1)
+            mixed = (mixed ^ (mixed >> 31) ^ more) * _MULTIPLIER
+    else:
+        length = past_long_name(at, end) - at
+        if length < 0:
+            return 0, 0
+        mixed, word = mix_long_name(mixed, at, length)
+    at += length + 1
+    store64(slot + SLOT_WORD, word)
+    store64(slot + SLOT_NAME_LENGTH, length)
+    if load8(at) != COLON:
+        at = past_space(at, end)
+        if load8(at) != COLON:
+            return 0, 0
+    at += 1
+    if load8(at) <= SPACE:
+        at = past_space(at, end)
+    return (at if at < end else 0), mixed ^ (mixed >> 29)
+
+
+@compiled
+def past_member(state: int, head: int, slot: int, at: int, end: int, depth: int) -> int:
+    """Go past a value that has no role; a schema half that was met before is only compared."""
+    letter = load8(at)
+    if letter == OPEN and load64(slot + SLOT_WORD) == _SCHEMA and load64(slot + SLOT_NAME_LENGTH) == 6:
+        after = past_known_schema(state, at, end, head)
+        if after != 0:
+            return after
+    if letter == OPEN or letter == OPEN_LIST:
+        return past_nested(at, end, depth)
+    return past_scalar(at, end, letter)
+
+
+@compiled
+def begin_role(state: int, role: int, parent: int) -> bool:
+    """Begin an object in a role, unless the record has one already."""
+    head = load64(state + S_HEADS) + role * HEAD_BYTES
+    if load64(head + HEAD_COUNT) >= 0:
+        return False
+    store64(head + HEAD_PARENT, parent)
+    return True
+
+
+@compiled
+def note_head(head: int, count: int, mixed: int, slot: int) -> int:
+    """Note how far an object was read: its members so far, their hash, the slot of the last."""
+    store64(head + HEAD_COUNT, count)
+    store64(head + HEAD_HASH, mixed)
+    store64(head + HEAD_END, slot)
+    return head
+
+
+@compiled
+def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901 - a state machine, read as one
+    """Read an object in a role, and those in it that have roles, and note their members.
+
+    Args:
+        state: address of the kernel's state.
+        at: its opening bracket.
+        end: where the text ends.
+        outermost: its role.
+    """
+    heads, slots = load64(state + S_HEADS), load64(state + S_SLOTS)
+    role, depth, count, mixed = outermost, 1, 0, 0
+    head, slot = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES
+    if not begin_role(state, role, -1):
+        return 0
+    at = past_space(at + 1, end)
+    is_empty = load8(at) == CLOSE
+    while True:
+        if not is_empty:
+            if count >= MOST_MEMBERS:
+                return 0
+            at, mixed = read_name(slot, at, end, mixed)
+            if at == 0:
+                return 0
+            count += 1
+            store64(slot + SLOT_VALUE, at)
+            below = -1
+            if load8(at) == OPEN:
+                below = role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
+            if below >= 0:
+                # The object is left for the one in it, which is read in the same way.
+                if not begin_role(state, below, role):
+                    return 0
+                note_head(head, count, mixed, slot)
+                role, depth, count, mixed = below, depth + 1, 0, 0
+                head, slot = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES
+                at = past_space(at + 1, end)
+                is_empty = load8(at) == CLOSE
+                continue
+            at = past_member(state, head, slot, at, end, depth)
+            if at == 0:
+                return 0
+            store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
+        # Here the last member has ended, or there is none; objects may end until another member comes.
+        while True:
+            at = at if load8(at) > SPACE else past_space(at, end)
+            if at >= end:
+                return 0
+            if load8(at) == COMMA and not is_empty:
+                at = past_space(at + 1, end)
+                slot += SLOT_BYTES
+                break
+            if load8(at) != CLOSE:
+                return 0
+            at += 1
+            note_head(head, count, mixed, slot)
+            if role == outermost:
+                return at
+            # Back to the object around it, whose last member this was.
+            role, depth, is_empty = load64(head + HEAD_PARENT), depth - 1, False
+            head = heads + role * HEAD_BYTES
+            count, mixed, slot = load64(head + HEAD_COUNT), load64(head + HEAD_HASH), load64(head + HEAD_END)
+            store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
+
+
+@compiled
+def mix_long_name(mixed: int, at: int, length: int) -> tuple[int, int]:
+    """Add a name of more than 15 bytes, or beyond ASCII, to a hash; return it and the first word of the name."""
+    done = 0
+    while done + 8 <= length:
+        mixed = (mixed ^ load64(at + done) ^ length) * _MULTIPLIER
+        mixed ^= mixed >> 31
+        done += 8
+    if done < length:
+        mixed = (mixed ^ (load64(at + done) & ((1 << (8 * (length - done))) - 1)) ^ length) * _MULTIPLIER
+    word = load64(at)
+    if length < 8:
+        word &= (1 << (8 * length)) - 1
+    return mixed, word
+
+
+@compiled
+def unescape(state: int, at: int, end: int) -> int:
+    """Write what a string stands for into the scratch room, its opening quote being behind us.
+
+    Returns:
+        Where it ends there, which is kept as the next free place; 0 when there is no room or the string is refused.
+    """
+    target = load64(state + S_SCRATCH)
+    stop = load64(state + S_SCRATCH_STOP)
+    while at < end:
+        if target + VECTOR > stop:
+            return 0
+        marks = special(at)
+        copy_vector(target, at)
+        if marks == 0:
+            at += VECTOR
+            target += VECTOR
+            continue
+        plain = first_bit(marks)
+        at += plain
+        target += plain
+        letter = load8(at)
+        if letter == QUOTE:
+            if at >= end:
+                return 0
+            store64(state + S_SCRATCH, target)
+            return target
+        if letter == BACKSLASH:
+            letter = load8(at + 1)
+            if letter == QUOTE or letter == BACKSLASH:
+                store8(target, letter)
+                target += 1
+                at += 2
+                continue
+            code = code_of_escape(at)
+            if code < 0:
+                return 0
+            at = past_escape(at)
+            target = write_character(target, code)
+        else:
+            after = past_rarity(at)
+            if after == 0:
+                return 0
+            while at < after:
+                store8(target, load8(at))
+                target += 1
+                at += 1
+    return 0
+
+
+@compiled
+def write_character(target: int, code: int) -> int:
+    """Write one character as UTF-8."""
+    if code < 0x80:
+        store8(target, code)
+        return target + 1
+    if code < 0x800:
+        store8(target, 0xC0 | (code >> 6))
+        store8(target + 1, 0x80 | (code & 0x3F))
+        return target + 2
+    if code < 0x10000:
+        store8(target, 0xE0 | (code >> 12))
+        store8(target + 1, 0x80 | ((code >> 6) & 0x3F))
+        store8(target + 2, 0x80 | (code & 0x3F))
+        return target + 3
+    store8(target, 0xF0 | (code >> 18))
+    store8(target + 1, 0x80 | ((code >> 12) & 0x3F))
+    store8(target + 2, 0x80 | ((code >> 6) & 0x3F))
+    store8(target + 3, 0x80 | (code & 0x3F))
+    return target + 4

@@ -1,0 +1,332 @@
+"""What was learned, as numpy tables that Python builds and grows and machine code reads.
+
+Everything is numbered from 1 on; 0 is none. Tables that are searched by hash stay at most half full. Nothing is ever
+taken out of one; when there is too much, all is dropped and learned anew (``Tables.clear``).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.matching import hash_of, mix_pair, mix_program
+from metl_gui.engine.kernel.compiled.memory import PADDING
+
+Numbers = NDArray[np.int64]
+
+MOST_NUMBERED = 1 << 18
+MOST_HALVES = 1 << 12
+MOST_BYTES = 256 << 20
+"""All that is learned takes up at most about this much, and as much again while a table grows."""
+
+_NULL_PLACE = 8
+
+
+def address_of(column: NDArray[Any]) -> int:
+    """Return where the numbers of an array lie."""
+    return int(column.ctypes.data)
+
+
+class Growing:
+    """An array that grows at its end.
+
+    Args:
+        kind: of its numbers.
+        room: how many there is room for at first.
+    """
+
+    def __init__(self, kind: type[np.int64 | np.uint8], room: int) -> None:
+        self.column: NDArray[Any] = np.zeros(room, kind)
+        self.used = 0
+
+    def extend(self, values: NDArray[Any] | Sequence[int], padding: int = 0) -> int:
+        """Add values and some zeros behind them; return where the values begin."""
+        start, stop = self.used, self.used + len(values) + padding
+        if stop > len(self.column):
+            larger = np.zeros(max(stop, 2 * len(self.column)), self.column.dtype)
+            larger[:start] = self.column[:start]
+            self.column = larger
+        self.column[start : start + len(values)] = values
+        self.used = stop
+        return start
+
+
+class Hashed:
+    """A table that is searched by hash: the first free place from where the hash points to.
+
+    Args:
+        width: numbers in one entry.
+        number: which of them is 0 in a free entry.
+    """
+
+    def __init__(self, width: int, number: int) -> None:
+        self.width = width
+        self.number = number
+        self.entries: Numbers = np.zeros((256, width), np.int64)
+        self.hashes: list[tuple[int, tuple[int, ...]]] = []
+
+    @property
+    def mask(self) -> int:
+        """What cuts a hash to a place."""
+        return len(self.entries) - 1
+
+    def add(self, mixed: int, entry: tuple[int, ...]) -> None:
+        """Add an entry under its hash."""
+        self.hashes.append((mixed, entry))
+        if 2 * len(self.hashes) <= len(self.entries):
+            self._put(mixed, entry)
+            return
+        self.entries = np.zeros((2 * len(self.entries), self.width), np.int64)
+        for one in self.hashes:
+            self._put(*one)
+
+    def _put(self, mixed: int, entry: tuple[int, ...]) -> None:
+        place = mixed & self.mask
+        while self.entries[place, self.number]:
+            place = (place + 1) & self.mask
+        self.entries[place, : len(entry)] = entry
+
+
+class Tables:
+    """All tables of one kernel, and the state that leads to them."""
+
+    def __init__(self) -> None:
+        self.state: Numbers = np.zeros(at.STATE_WORDS, np.int64)
+        self.heads: Numbers = np.zeros(at.ROLES * at.HEAD_BYTES // at.WORD, np.int64)
+        self.slots: Numbers = np.zeros(at.ROLES * at.ROLE_BYTES // at.WORD, np.int64)
+        self.evictions = 0
+        self.counter_names: list[tuple[str, ...]] = []
+        self.counters: Numbers = np.zeros(1024, np.int64)
+        self._counter_numbers: dict[tuple[str, ...], int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.blob = Growing(np.uint8, 1 << 16)
+        self.blob.extend(np.zeros(_NULL_PLACE, np.uint8))
+        self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING)
+        self.code = Growing(np.int64, 1 << 14)
+        self.code.extend([0])
+        self.facts = Growing(np.int64, 64 * at.FACT_BYTES // at.WORD)
+        self.facts.extend([0] * (at.FACT_BYTES // at.WORD))
+        self.shapes = Hashed(at.SHAPE_BYTES // at.WORD, 1)
+        self.texts = Hashed(at.TEXT_BYTES // at.WORD, 1)
+        self.programs = Hashed(at.PROGRAM_BYTES // at.WORD, 4)
+        self.pairs = Hashed(at.PAIR_BYTES // at.WORD, 2)
+        self.shape_names: list[tuple[bytes, ...]] = [()]
+        self.text_bytes: list[bytes] = [b""]
+        self.half_nodes = Growing(np.int64, 256)
+        self.half_leaves = Growing(np.int64, 256)
+        self.halves: list[tuple[int, bytes]] = []
+        self.half_root = -1
+        self._fixed: dict[bytes, int] = {}
+        self._forms: dict[frozenset[bytes], int] = {}
+        self._program_places: dict[tuple[int, int, int, int], int] = {}
+        self._point()
+
+    def clear(self) -> None:
+        """Drop everything that was learned."""
+        self.evictions += len(self.programs.hashes)
+        self._begin()
+
+    def is_full(self) -> bool:
+        """Say whether there is no room for more."""
+        size = self.blob.column.nbytes + self.code.column.nbytes
+        programs, pairs = len(self.programs.hashes), len(self.pairs.hashes)
+        numbered = max(len(self.shape_names), len(self.text_bytes), programs, pairs)
+        return size > MOST_BYTES or numbered > MOST_NUMBERED or len(self.halves) > MOST_HALVES
+
+    def _point(self) -> None:
+        """Write into the state where everything lies now."""
+        for place, column in (
+            (at.S_HEADS, self.heads),
+            (at.S_SLOTS, self.slots),
+            (at.S_BLOB, self.blob.column),
+            (at.S_SHAPES, self.shapes.entries),
+            (at.S_SHAPE_FACTS, self.facts.column),
+            (at.S_TEXTS, self.texts.entries),
+            (at.S_PROGRAMS, self.programs.entries),
+            (at.S_PAIRS, self.pairs.entries),
+            (at.S_CODE, self.code.column),
+            (at.S_HALF_NODES, self.half_nodes.column),
+            (at.S_HALF_LEAVES, self.half_leaves.column),
+            (at.S_COUNTERS, self.counters),
+        ):
+            self.state[place // at.WORD] = address_of(column)
+        for place, table in (
+            (at.S_SHAPE_MASK, self.shapes),
+            (at.S_TEXT_MASK, self.texts),
+            (at.S_PROGRAM_MASK, self.programs),
+            (at.S_PAIR_MASK, self.pairs),
+        ):
+            self.state[place // at.WORD] = table.mask
+        self.state[at.S_HALF_ROOT // at.WORD] = self.half_root
+        nothing = self.slots[at.NOTHING // at.WORD :]
+        nothing[at.SLOT_VALUE // at.WORD] = address_of(self.blob.column) + _NULL_PLACE
+        nothing[at.SLOT_LENGTH // at.WORD] = 0
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Return what machine code may touch of all this, for the checked build."""
+        columns: list[NDArray[Any]] = [
+            self.state, self.heads, self.slots, self.counters, self.blob.column, self.code.column, self.facts.column,
+            self.shapes.entries, self.texts.entries, self.programs.entries, self.pairs.entries,
+            self.half_nodes.column, self.half_leaves.column,
+        ]  # fmt: skip
+        return [(address_of(column), address_of(column) + column.nbytes) for column in columns]
+
+    def get(self, place: int) -> int:
+        """Return a number of the state."""
+        return int(self.state[place // at.WORD])
+
+    def put(self, place: int, number: int) -> None:
+        """Set a number of the state."""
+        self.state[place // at.WORD] = number
+
+    def fixed(self, text: bytes) -> int:
+        """Keep bytes for good and return where they lie."""
+        found = self._fixed.get(text)
+        if found is None:
+            found = self._fixed[text] = self.blob.extend(np.frombuffer(text, np.uint8), VECTOR)
+            self._point()
+        return found
+
+    def forms(self, texts: frozenset[bytes]) -> int:
+        """Keep what stands for an unavailable value, with its lengths in front; return where, in the code."""
+        found = self._forms.get(texts)
+        if found is None:
+            lengths = sum({1 << (len(text) & 63) for text in texts})
+            signed = lengths - (1 << 64) if lengths >> 63 else lengths
+            code = [signed, len(texts)]
+            for text in sorted(texts):
+                code += self.fixed(text), len(text)
+            found = self._forms[texts] = self.code.extend(code) * at.WORD
+        return found
+
+    def counter(self, *name: str) -> int:
+        """Return the number of a counter."""
+        number = self._counter_numbers.get(name)
+        if number is None:
+            number = self._counter_numbers[name] = len(self.counter_names)
+            self.counter_names.append(name)
+            if number >= len(self.counters):
+                larger = np.zeros(2 * len(self.counters), np.int64)
+                larger[:number] = self.counters
+                self.counters = larger
+                self._point()
+        return number
+
+    def add_shape(self, role: int, facts: Sequence[int]) -> None:
+        """Remember the shape of the object in a role, with where members of known names stand."""
+        names = self.names(role)
+        number = len(self.shape_names)
+        self.shape_names.append(tuple(names))
+        first = self.blob.used + -self.blob.used % at.WORD
+        self.blob.extend([], first - self.blob.used)
+        places = first + len(names) * at.NAME_BYTES
+        rows, written = [], b""
+        for name in names:
+            rows += [int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True), len(name), places + len(written)]
+            written += name if len(name) > 8 else b""
+        self.blob.extend(np.frombuffer(np.array(rows, np.int64).tobytes() + written, np.uint8), VECTOR)
+        self.facts.extend([*facts, first, len(names)])
+        mixed = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_HASH) // at.WORD])
+        self.shapes.add(mixed ^ (mixed >> 32), (mixed, number))
+        self._point()
+
+    def add_text(self, text: bytes, kind: int, quoted: bytes) -> None:
+        """Remember a short text, with what is written in its place."""
+        place, written = self.fixed(text), self.fixed(quoted)
+        mixed = int(hash_of(address_of(self.blob.column) + place, len(text))) ^ kind
+        number = len(self.text_bytes)
+        self.text_bytes.append(text)
+        self.texts.add(mixed, (mixed, number, place, len(text), kind, written, len(quoted)))
+        self._point()
+
+    def add_pair(self, first: int, second: int) -> int:
+        """Give two numbers one that stands for both."""
+        number = len(self.pairs.hashes) + 1
+        self.pairs.add(_folded(mix_pair(first, second)), (first, second, number))
+        self._point()
+        return number
+
+    def add_program(self, key: tuple[int, int, int, int], code: Sequence[int]) -> None:
+        """Remember what is done under a key; what was under it before is no more."""
+        place = self.code.extend(code) * at.WORD
+        self.programs.add(_folded(mix_program(*key)), (*key, place))
+        self._program_places[key] = place
+        self._point()
+
+    def refuse(self, key: tuple[int, int, int, int]) -> None:
+        """Leave what has a key to the reference from now on, whatever was learned of it."""
+        self.code.column[self._program_places[key] // at.WORD] = at.REFUSE
+
+    def add_half(self, text: bytes) -> None:
+        """Remember the schema half of messages; a byte in which it differs leads to it from now on.
+
+        Offsets grow on every way down, and all halves below a node are the same up to its offset. No half is the
+        beginning of another one, so that a search for one that is known never looks behind its end.
+        """
+        number = len(self.halves)
+        node, _ = self._half_above(text, MOST_BYTES)
+        if node != -1 and self.halves[-2 - node][1] == text:
+            return
+        place = self.fixed(text)
+        self.halves.append((place, text))
+        self.half_leaves.extend([place, len(text)])
+        if node == -1:
+            self.half_root = -2 - number
+        else:
+            neighbour = self.halves[-2 - node][1]
+            offset = next(i for i, (one, two) in enumerate(zip(text, neighbour, strict=False)) if one != two)
+            node, link = self._half_above(text, offset)
+            mine = self.half_nodes.extend([offset, text[offset], -2 - number, node]) // 4
+            if link < 0:
+                self.half_root = mine
+            else:
+                self.half_nodes.column[link] = mine
+        self._point()
+
+    def _half_above(self, text: bytes, offset: int) -> tuple[int, int]:
+        """Walk down to the first leaf or node that looks behind an offset; return it, and what links to it."""
+        node, link = self.half_root, -1
+        while node >= 0:
+            looks_at, byte = self.half_nodes.column[4 * node : 4 * node + 2].tolist()
+            if offset < looks_at:
+                break
+            is_equal = looks_at < len(text) and text[looks_at] == byte
+            link = 4 * node + (2 if is_equal else 3)
+            node = int(self.half_nodes.column[link])
+        return node, link
+
+    def names(self, role: int) -> list[bytes]:
+        """Return the names of the object in a role."""
+        return [bytes_at(slot[0], slot[1]) for slot in self.members(role)]
+
+    def members(self, role: int) -> list[tuple[int, int, int, int]]:
+        """Return place and length of each name and value of the object in a role."""
+        count = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD])
+        first, width = role * at.ROLE_BYTES // at.WORD, at.SLOT_BYTES // at.WORD
+        rows = self.slots[first : first + max(count, 0) * width].reshape(-1, width)
+        return [(row[0], row[1], row[3], row[4]) for row in rows.tolist()]
+
+    def is_scanned(self, role: int) -> bool:
+        """Say whether the record at hand has an object in a role."""
+        return bool(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD] >= 0)
+
+    def parent(self, role: int) -> int:
+        """Return the role of the object around the one in a role."""
+        return int(self.heads[(role * at.HEAD_BYTES + at.HEAD_PARENT) // at.WORD])
+
+
+def bytes_at(address: int, length: int) -> bytes:
+    """Return the bytes at an address."""
+    return ctypes.string_at(address, length)
+
+
+def _folded(mixed: int) -> int:
+    return int(mixed) ^ (int(mixed) >> 32)

@@ -1,0 +1,19 @@
+"""Make all machine code by using it once on nothing."""
+
+from __future__ import annotations
+
+from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.matching import hash_of, mix_pair, mix_program
+from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.writing import map_records
+
+
+def warm() -> None:
+    """Compile what Python calls, or load it where it was kept."""
+    tables = Tables()
+    tables.put(at.S_NEXT, 0)
+    tables.put(at.S_LAST, 0)
+    map_records(address_of(tables.state))
+    hash_of(address_of(tables.state), 0)
+    mix_pair(0, 0)
+    mix_program(0, 0, 0, 0)

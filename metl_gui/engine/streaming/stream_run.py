@@ -29,6 +29,7 @@ from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planning import mend
 from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.engine.task import TaskOrder, TaskOutcome
+from metl_gui.engine.targets import check_driver
 from metl_gui.errors import RunCancelled, RunError
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class StreamRun:
         Raises:
             RunError: the run cannot start or cannot go on.
         """
+        check_driver(self.runtime.target)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)

@@ -205,7 +205,7 @@ def _is_accepted(line: bytes) -> bool:
 
 def _lines(file: SourceFile, start: int, room: int, *, rests: bool) -> Piece | None:
     stop = _line_end(file, start, room)
-    if rests and file.size_bytes - start <= max(room, _CHUNK_BYTES):
+    if rests and (stop is None or file.size_bytes - start <= room):
         stop = file.size_bytes
     return Piece(msgspec.structs.replace(file, size_bytes=stop), start) if stop is not None else None
 

@@ -18,7 +18,7 @@ from metl_gui.workbench.production import LiveRun, follow_events, resume_product
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Workbench
-from tests.helpers.killing import committed, end_everything, kill_after_a_batch, places
+from tests.helpers.killing import committed, end_everything, kill_after_a_batch, places, wait_for
 
 _VICTIMS = ("production", "host", "jvm", "worker")
 
@@ -52,7 +52,10 @@ def main(rounds: int, seed: int, folder: Path) -> int:
 
 
 def _goes_on(workbench: Workbench, run: LiveRun, what: str) -> LiveRun:
-    return resume_production(workbench, run.run_id) if what == "production" else run
+    if what != "production":
+        return run
+    wait_for(lambda: not run.is_alive)
+    return resume_production(workbench, run.run_id)
 
 
 if __name__ == "__main__":

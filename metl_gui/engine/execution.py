@@ -23,6 +23,7 @@ from metl_gui.engine.sources.files import SourceFile, list_files
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.sources.source import FileSource, Source
 from metl_gui.engine.task import TaskOrder, TaskOutcome
+from metl_gui.engine.time_left import TimeLeft
 from metl_gui.engine.work_places import WorkPlaces, work_places
 from metl_gui.errors import RunCancelled, UserError
 
@@ -161,6 +162,7 @@ class _Watcher:
         self.execution = execution
         self.progress = progress
         self.bytes_total = bytes_total
+        self.left = TimeLeft()
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self._watch, name="progress")
 
@@ -180,7 +182,14 @@ class _Watcher:
         tally, bytes_read = self.progress.read()
         seconds = time.monotonic() - self.execution.started
         self.execution.emit(
-            RunProgressed(self.execution.spec.run_id, round(seconds, 3), self.bytes_total, bytes_read, tally)
+            RunProgressed(
+                self.execution.spec.run_id,
+                round(seconds, 3),
+                self.bytes_total,
+                bytes_read,
+                tally,
+                seconds_left=self.left.after(seconds, bytes_read, self.bytes_total - bytes_read),
+            )
         )
 
 

@@ -75,9 +75,12 @@ def row_of(avro: AvroType) -> AvroRow:
     """
     if avro.kind != "record":
         raise refusal(f"it describes {_article(avro.kind)}, not a record", "Only records have attributes.")
-    connect = as_connect(holder_of(avro))
-    own = connect_schema.declare(connect_schema.row_of(connect))
-    if not connect_schema.is_envelope(connect):
+    holder = holder_of(avro)
+    connect = as_connect(holder)
+    if connect_schema.is_envelope(connect):
+        own = connect_schema.declare(as_connect(_row_in(holder)))  # by itself, so that aliases are paths of the row
+    else:
+        own = connect_schema.declare(connect)
         own = connect_schema.without_added(own) or own
     if not own:
         raise refusal(f"{avro.name} has no fields", "So there is nothing to map.")
@@ -92,6 +95,12 @@ def holder_of(avro: AvroType) -> AvroType:
         return avro
     data = fields["data"].alternatives
     return data[0] if len(data) == 1 and data[0].kind == "record" else avro
+
+
+def _row_in(envelope: AvroType) -> AvroType:
+    """Return the record of the row in an envelope, that of ``after`` first."""
+    rows = {one.name: one.type.alternatives[0] for one in envelope.fields if one.type.alternatives}
+    return next(rows[name] for name in ("after", "before") if name in rows and rows[name].kind == "record")
 
 
 def key_of(avro: AvroType) -> KeyPaths:

@@ -164,6 +164,7 @@ class _Resolver:
     def __init__(self, elsewhere: Definitions) -> None:
         self._elsewhere = elsewhere
         self._named: dict[str, AvroType] = {}
+        self._nodes: dict[str, Node] = {}
         self._types = 0
 
     def read(self, node: Node, namespace: str, depth: int) -> AvroType:
@@ -218,11 +219,14 @@ class _Resolver:
         if not name:
             raise refusal(f"a type of the kind {kind} has no name", "Avro names every record, enum and fixed.")
         if name in self._named:
+            if self._nodes[name] == node:  # some tools repeat a definition instead of referring to it
+                return self._named[name]
             raise refusal(f"{name} is defined twice", "A named type is defined once and then referred to.")
         inside = name.rpartition(".")[0]
         aliases = tuple(_full_name(alias, None, inside) for alias in _texts(node.get("aliases")))
         found = AvroType("record" if kind == "error" else kind, name, aliases=aliases, words=_words(node))
         self._named[name] = found
+        self._nodes[name] = node
         if found.kind == "record":
             found.fields = tuple(self._fields(node, name, inside, depth))
         elif found.kind == "enum":

@@ -91,7 +91,7 @@ def mapped(plan: Plan, path: Path, **limits: int) -> Outcome:
     return Kernel(plan).map(batch.records)
 
 
-FILES = {
+FILES: dict[str, Callable[[], bytes]] = {
     "null": written,
     "deflate": lambda: written("deflate"),
     "bzip2": lambda: written("bzip2"),
@@ -155,7 +155,7 @@ def test_a_record_that_cannot_be_read_takes_the_rest_of_its_block_into_the_error
     (lost,) = outcome.set_aside
     assert lost.reason == "undecodable"
     assert json.loads(lost.text)["position"] == f"in.avro@{offsets[700]}"
-    assert 1_500 < outcome.counts()["mapped"] < len(ROWS)
+    assert 1_500 < len(list(outcome.messages())) < len(ROWS)
     numbers = [json.loads(text)["payload"]["number"] for text in outcome.messages()]
     assert numbers[:700] == list(range(700))
     assert numbers[-1] == ROWS[-1]["id"]
@@ -181,7 +181,7 @@ def test_a_damaged_file_fails_the_run_by_its_name(damage: str, tmp_path: Path) -
 
 
 def test_a_record_that_is_larger_than_the_limit_is_set_aside_with_its_beginning(plan: Plan, tmp_path: Path) -> None:
-    rows = [{"id": 1, "note": "x" * 50_000}, {"id": 2, "note": None}]
+    rows: list[dict[str, Any]] = [{"id": 1, "note": "x" * 50_000}, {"id": 2, "note": None}]
     outcome = mapped(plan, _file(tmp_path, written(rows=rows)), limit_bytes=10_000)
     assert [one.reason for one in outcome.set_aside] == ["too_large"]
     assert outcome.counts()["mapped"] == 1

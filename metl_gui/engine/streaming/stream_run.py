@@ -28,8 +28,8 @@ from metl_gui.engine.streaming.course import Course
 from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planning import mend
 from metl_gui.engine.streaming.stream_report import stream_report
-from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.engine.targets import check_driver
+from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import RunCancelled, RunError
 
 if TYPE_CHECKING:

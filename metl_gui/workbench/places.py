@@ -15,6 +15,8 @@ from pathlib import Path
 
 import platformdirs
 
+from metl_gui.workbench.live_process import read_facts
+
 _log = logging.getLogger(__name__)
 APPLICATION = "metl-gui"
 KEPT_DAYS = 30
@@ -70,9 +72,16 @@ def forget_old_runs(project_id: str, kept_seconds: float = KEPT_SECONDS) -> int:
     except OSError as error:
         _log.debug("old runs are not looked for: %s", error)
         return 0
-    for run in old:
+    gone = [run for run in old if not _lives(run)]
+    for run in gone:
         shutil.rmtree(run, ignore_errors=True)
-    return len(old)
+    return len(gone)
+
+
+def _lives(run: Path) -> bool:
+    """Whether a process of production is at work in a folder, however old the clock says it is."""
+    facts = read_facts(run)
+    return facts is not None and facts.lives
 
 
 def _name_of(id_: str) -> str:

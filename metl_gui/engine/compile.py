@@ -40,12 +40,12 @@ def compile_plan(
         state_hash,
         schemas,
         entities=entity_plans(document, include_unconfirmed),
-        wire=tuple(_wire(document, one) for one in wire),
+        wire=tuple(attached(document, one) for one in wire),
         framing=framing,
     )
 
 
-def _wire(document: Document, one: wire_schemas.WireSchema) -> WireSchema:
+def attached(document: Document, one: wire_schemas.WireSchema) -> WireSchema:
     """Attach a writer schema to the version whose rows it writes, by the name that the tree has for its schema."""
     version = wire_schemas.version_of(document, one)
     schema = document.extraction.named(one.schema)

@@ -5,23 +5,28 @@ What an edit left as it was is compiled once: the cost of the next record is tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
 
+from metl_gui.core import wire_schemas
 from metl_gui.core.block_changes import changed_blocks
 from metl_gui.core.classify import Kind
 from metl_gui.core.document import Document
 from metl_gui.core.json_text import Members
 from metl_gui.core.nodes import Schema
 from metl_gui.core.wrappers import Wrapped, unwrap
-from metl_gui.engine.compile import compile_schema
+from metl_gui.engine.compile import attached, compile_schema
 from metl_gui.engine.kernel.changes import Change, read_wrapped
 from metl_gui.engine.kernel.gathering import Gathering, Sent
 from metl_gui.engine.kernel.outcomes import Fate
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 from metl_gui.engine.kernel.reference import Found, Reference
+from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
+
+Writers: TypeAlias = Callable[[str], Iterable[wire_schemas.WireSchema]]
+"""Finds the writer schemas that a registry id means."""
 
 _MOST_SCHEMAS = 64
 """So many schemas stay compiled."""
@@ -97,10 +102,18 @@ class Recognized:
 
 
 class Previewer:
-    """Maps single records with one document at a time."""
+    """Maps single records with one document at a time.
 
-    def __init__(self) -> None:
+    Args:
+        writers: finds the writer schemas that a registry id means, for values that are not text.
+        framing: how values name them, where their schema is not set to something else.
+    """
+
+    def __init__(self, writers: Writers | None = None, framing: str = "auto") -> None:
         self._document = Document()
+        self._writers = writers
+        self._framing = framing
+        self._decoding: Wire | None = None
         self._versions: dict[int, dict[int, VersionPlan]] = {}
         self._plans: dict[int, SchemaPlan] = {}
         self._references: dict[tuple[int, ...], Reference] = {}
@@ -110,6 +123,8 @@ class Previewer:
         before, self._document = self._document, document
         if before is document:
             return
+        if before.extraction is not document.extraction:
+            self._decoding = None
         self._references.clear()
         same_trees = before.extraction is document.extraction and before.cdm is document.cdm
         changed = changed_blocks(before.matrix, document.matrix) if same_trees else None
@@ -173,7 +188,7 @@ class Previewer:
         asked = AskedNames(self._document)
         asked.look_up(wrapped.topic)
         try:
-            change = read_wrapped(wrapped, asked)
+            change = read_wrapped(wrapped, asked, self._wire_for(wrapped.topic, asked))
         except RecordError:
             change = Kind.OTHER
         if not isinstance(change, Change):
@@ -192,7 +207,22 @@ class Previewer:
                 self._versions.clear()
             plans = tuple(self._plan(known[id_]) for id_ in ids)
             self._references[ids] = Reference(Plan(self._document.state, "", plans))
+        if self._decoding is not None:
+            self._references[ids].decoding = self._decoding
         return self._references[ids]
+
+    def _wire_for(self, topic: str, asked: AskedNames) -> Wire:
+        """Return what decodes the values of a topic."""
+        if self._decoding is None:
+            look_up = self._look_up if self._writers is not None else None
+            self._decoding = Wire(Plan(self._document.state, "", (), framing=self._framing), look_up)
+        schema = next(iter(asked.found.values()), None)
+        self._decoding.frame(topic, schema.setting("framing") if schema is not None else "")
+        return self._decoding
+
+    def _look_up(self, id_: str) -> Iterable[WireSchema]:
+        found = self._writers(id_) if self._writers is not None else ()
+        return [attached(self._document, one) for one in found]
 
     def _plan(self, schema: Schema) -> SchemaPlan:
         if schema.id not in self._plans:

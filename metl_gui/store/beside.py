@@ -185,10 +185,10 @@ class Beside:
         with self._editing() as connection:
             wire_schemas.keep(connection, found, stamp.when_ms)
 
-    def wire_schemas(self) -> tuple[WireSchema, ...]:
-        """Read the writer schemas, those that came last first."""
+    def wire_schemas(self, id_: str | None = None) -> tuple[WireSchema, ...]:
+        """Read the writer schemas of one registry id, or all of them; those that came last first."""
         with self._reading() as connection:
-            return wire_schemas.read(connection)
+            return wire_schemas.read(connection, id_)
 
     def project_settings(self) -> dict[str, str]:
         """Read the settings of the project that are not at their defaults, by name."""

@@ -17,10 +17,12 @@ def keep(connection: sqlite3.Connection, found: Iterable[WireSchema], when_ms: i
     )
 
 
-def read(connection: sqlite3.Connection) -> tuple[WireSchema, ...]:
-    """Read all writer schemas, those that came last first."""
+def read(connection: sqlite3.Connection, id_: str | None = None) -> tuple[WireSchema, ...]:
+    """Read the writer schemas of one id, or all of them; those that came last first."""
     rows = connection.execute(
-        "SELECT id, kind, text, schema, fingerprint FROM wire_schemas ORDER BY when_ms DESC, rowid DESC"
+        "SELECT id, kind, text, schema, fingerprint FROM wire_schemas WHERE ?1 IS NULL OR id = ?1"
+        " ORDER BY when_ms DESC, rowid DESC",
+        (id_,),
     )
     return tuple(
         WireSchema(id_, kind, zlib.decompress(packed).decode(), schema, fingerprint)

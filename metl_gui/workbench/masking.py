@@ -108,7 +108,8 @@ def _walk(raw: msgspec.Raw, active: frozenset[_Path], wanted: frozenset[_Path]) 
     hidden: dict[str, object] = {}
     for name, part in found.items():
         further = frozenset(path[1:] for path in active | wanted if path[0] == name)
-        if () in further or name in _CODED:
+        is_coded = name in _CODED or (name == "data" and "specversion" in found and bytes(part).startswith(b'"'))
+        if () in further or is_coded:
             hidden[name] = HIDDEN
         elif name in _WRAPPED and bytes(part).lstrip().startswith(b'"'):
             hidden[name] = _in_text(part, wanted, is_wrapper)

@@ -8,7 +8,7 @@ Source: ux.md §1 and §5 (preview), §8 (masks), contract.md §5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -19,6 +19,8 @@ from metl_gui.core.masks import hidden_sources
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.previewing import OneMessage, OneOutcome, Previewer
 from metl_gui.workbench.masking import Masks
+from metl_gui.workbench.project_settings import FRAMING, project_settings
+from metl_gui.workbench.session import Workbench
 
 PASTED = "pasted"
 """The position of a message that came from nowhere else."""
@@ -126,6 +128,11 @@ class Preview:
         }
 
 
+def previewer_of(workbench: Workbench) -> Previewer:
+    """Make what maps single records of a project; writer schemas are looked up when a message names them."""
+    return Previewer(workbench.beside.wire_schemas, project_settings(workbench).settings[FRAMING])
+
+
 class Previews:
     """Previews of one document at a time; between two edits only what changed is compiled anew.
 
@@ -137,6 +144,11 @@ class Previews:
         self._previewer = previewer or Previewer()
         self._document = Document()
         self._masks_of = Document()
+
+    @classmethod
+    def of_project(cls, workbench: Workbench) -> Self:
+        """Make previews that decode binary values by the writer schemas of a project."""
+        return cls(previewer_of(workbench))
 
     def take(self, document: Document, masks_of: Document | None = None) -> None:
         """Preview with a document from now on.

@@ -77,7 +77,7 @@ def _first_of(chunks: Iterable[bytes], limit: int) -> Iterator[FirstRecord]:
 
 
 def _previewed(workbench: Workbench, records: Iterable[FirstRecord]) -> PreviewedSource:
-    previews, found, cut = Previews(), [], []
+    previews, found, cut = Previews.of_project(workbench), [], []
     previews.take(workbench.document)
     for record in records:
         if record.is_whole:

@@ -23,8 +23,8 @@ from metl_gui.core.suggest.values import values_alike
 from metl_gui.core.trees import Tree
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER
 from metl_gui.engine.kernel.versions import value_at
-from metl_gui.engine.previewing import Previewer
 from metl_gui.errors import RecordError, UserError
+from metl_gui.workbench.preview import previewer_of
 from metl_gui.workbench.sample_cache import SampleCache
 from metl_gui.workbench.samples import all_samples
 from metl_gui.workbench.session import Workbench
@@ -93,7 +93,7 @@ class SampleShelf:
         self._renames: dict[int, tuple[_Loaded, Document, Mapping[int, frozenset[str]]]] = {}
         self._schemas: frozenset[int] | None = None
         self._included: frozenset[int] | None = None
-        self._previewer = Previewer()
+        self._previewer = previewer_of(workbench)
 
     def refresh(self) -> None:
         """Read everything again when it is asked for next: samples were kept, forgotten, included or excluded."""

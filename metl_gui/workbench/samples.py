@@ -26,13 +26,14 @@ from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.paths import split
 from metl_gui.core.sample_profiles import Profiler, SchemaProfile, kind_of, without_masked
 from metl_gui.engine.kernel.versions import value_at
-from metl_gui.engine.previewing import Previewer, Recognized
+from metl_gui.engine.previewing import Recognized
 from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.engine.sources.first_records import first_records
 from metl_gui.errors import ProjectError, RecordError
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.masking import Masks
+from metl_gui.workbench.preview import previewer_of
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.sample_cache import (
     MOST_OF_SCHEMA,
@@ -194,7 +195,7 @@ class _Gathered:
 def _keep(workbench: Workbench, records: Iterable[tuple[bytes, str]], source: str) -> KeptSamples:
     forget_old_samples()
     document, now_ms = workbench.document, time.time_ns() // 1_000_000
-    previewer = Previewer()
+    previewer = previewer_of(workbench)
     previewer.take(document)
     gathered: dict[int, _Gathered] = {}
     read = no_schema = too_large = 0

@@ -6,8 +6,9 @@ Source: contract.md §5 (the registry id decides first), cdc-formats.md §7.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from metl_gui.core.avro_types import rabin_fingerprint, read_avro
 from metl_gui.core.json_text import BLANK, check
@@ -19,6 +20,7 @@ from metl_gui.engine.kernel.plan import Plan, WireSchema
 from metl_gui.engine.kernel.schema_halves import SchemaHalf, half_of_avro
 from metl_gui.errors import RecordError, SchemaError
 
+LookUp: TypeAlias = Callable[[str], Iterable[WireSchema]]
 _MOST_LEARNED = 1_000
 _learned: dict[str, str] = {}
 """Schemas of the data files that this process reads, by what single-object encoding calls them: the name is made of the
@@ -59,13 +61,15 @@ class Wire:
 
     Args:
         plan: names the writer schemas and how topics frame their values.
+        look_up: finds the writer schemas of an id that the plan does not name.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, look_up: LookUp | None = None) -> None:
         self._schemas: dict[str, list[WireSchema]] = {}
         for one in plan.wire:
             self._schemas.setdefault(one.id, []).append(one)
         self._framing = plan.framing
+        self._look_up = look_up
         self._framings = {name: schema.framing for name, schema in plan.by_name().items() if schema.framing}
         self._writers: dict[tuple[str, str], _Writer] = {}
         self._is_indexed = False
@@ -82,6 +86,10 @@ class Wire:
             return None
         framing = self._framings.get(topic, self._framing)
         return self._first(list(readings(content, headers, part, framing)), topic)
+
+    def frame(self, topic: str, framing: str) -> None:
+        """Let the values of one topic be in a framing; an empty one is that of the plan."""
+        self._framings = {topic: framing or self._framing}
 
     def by_id(self, id_: str, content: bytes, topic: str) -> Written | None:
         """Decode bytes whose schema is named elsewhere, as the data of a CloudEvent; ``None`` for an unknown id."""
@@ -109,6 +117,10 @@ class Wire:
             self._index()
             if id_ not in self._schemas and id_ in _learned:
                 self._schemas[id_] = [WireSchema(id_, AVRO, _learned[id_])]
+        if self._look_up is not None and id_ not in self._schemas:
+            found = list(self._look_up(id_))
+            if found:
+                self._schemas[id_] = found
         return self._schemas.get(id_, [])
 
     def _read(self, id_: str, body: bytes, topic: str) -> Written:

@@ -163,7 +163,8 @@ class PreviewPanel(Surface):
 
     def _opened(self, _workbench: object) -> None:
         self._at, self._pasted, self._choice = {}, None, None
-        self._previews = Previews()
+        workbench = self._project.workbench
+        self._previews = Previews() if workbench is None else Previews.of_project(workbench)
         self.refresh()
 
     def _changed(self, _changed: Changed) -> None:

@@ -112,7 +112,7 @@ class PreviewRoom(QObject):
         """Take a message of one's own."""
         if self._project.workbench is None:
             return None
-        previews = Previews()
+        previews = Previews.of_project(self._project.workbench)
         previews.take(self._project.value, self._project.newest)
         dialog = PasteDialog(previews, self._page)
         dialog.used.connect(self._use, Qt.ConnectionType.QueuedConnection)

@@ -21,6 +21,7 @@ from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.errors import EditError
 from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.preview import Previews
 from metl_gui.workbench.project_settings import FRAMING, project_settings, set_project_settings
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
@@ -274,3 +275,17 @@ def test_avro_and_json_of_one_row_become_the_same_messages(workbench: Workbench)
     raws = [record(framed(2, created(7))), json.dumps({"topic": TOPIC, "value": text}).encode()]
     first, second = ([json.loads(text) for text in map_all(kernel_of(workbench), [raw]).messages()] for raw in raws)
     assert first == second
+
+
+def test_the_preview_reads_what_a_run_reads(workbench: Workbench) -> None:
+    previews = Previews.of_project(workbench)
+    previews.take(workbench.document)
+    found = previews.of(record(framed(2, created(7))))
+    (message,) = found.messages
+    assert (found.version, found.row, message.text) == ("1", b'{"id": 7, "name": "x"}', message.text)
+    assert message.text is not None
+    assert b'"number":7' in message.text
+    assert previews.of(record(framed(77, b""))).reason == "unknown_version"
+    set_settings(workbench, TOPIC, ["framing=apicurio8"])
+    previews.take(workbench.document)
+    assert previews.of(record(framed(2, created(7)))).reason == "unknown_version"

@@ -147,6 +147,7 @@ class ClusterRuntime(SparkRuntime):
         settings = super()._settings()
         for name in (_OWN_PATH, "spark.driver.host", "spark.driver.bindAddress"):
             settings.pop(name)
+        settings["spark.executor.extraJavaOptions"] = self.java_options
         host = _own_address(self.target)
         if host:
             settings["spark.driver.host"] = host

@@ -1,7 +1,7 @@
-"""What travels to executors: one archive with the modules that a task needs, named by its content.
+"""What travels to executors: one archive with the modules that a task needs, and their machine code.
 
-Nothing of this program is installed there. The archive is built once for each version of the program and kept in the
-user's cache; what it needs besides (pyarrow, msgspec, and numba for speed) is looked for by ``worker_check``.
+Nothing of this program is installed there. The archive is named by its content, built once and kept in the user's
+cache. What tasks need besides (pyarrow, msgspec, and numba for speed) is looked for by ``worker_check``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import platformdirs
 
 import metl_gui
 from metl_gui.engine import unpacking
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
 
 PARTS = ("errors.py", "core", "engine")
@@ -41,7 +42,7 @@ def shipped_archive(folder: Path | None = None) -> Path:
         SetupError: the folder cannot be written.
     """
     kept = folder or platformdirs.user_cache_path("metl-gui", appauthor=False) / "shipped"
-    files = dict(_files(Path(metl_gui.__file__).parent))
+    files = dict(_files(Path(metl_gui.__file__).parent)) | dict(_machine_code())
     digest = hashlib.sha256()
     for name, text in files.items():
         digest.update(f"{name}\0{len(text)}\0".encode() + text)
@@ -66,6 +67,12 @@ def _files(package: Path) -> Iterator[tuple[str, bytes]]:
         place = package / part
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             yield f"{_PACKAGE}/{path.relative_to(package).as_posix()}", path.read_bytes()
+
+
+def _machine_code() -> Iterator[tuple[str, bytes]]:
+    """Yield the machine code of this computer where it is ready: workers of the same kind need no compiler then."""
+    for path in build.kept_files():
+        yield f"{unpacking.KERNELS}/{path.parent.name}/{path.name}", path.read_bytes()
 
 
 def _entrance(content: str) -> bytes:

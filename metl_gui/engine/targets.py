@@ -37,7 +37,7 @@ _STANDALONE = re.compile(rf"spark://{_PLACE}:\d{{1,5}}(,{_PLACE}:\d{{1,5}})*")
 _CONNECT = re.compile(rf"sc://({_PLACE})(?::(\d{{1,5}}))?(?:/(?:;(.*))?)?")
 _OTHERS = re.compile(r"yarn|k8s://\S+|local-cluster\[\d+,\d+,\d+\]|local\[(\*|\d+),\d+\]|[a-z][a-z0-9+.-]*://\S+")
 _KNOWN = ("local[*]", "sc://host:port", "spark://host:port", "yarn", "k8s://...")
-_SECRET = re.compile(r"secret|passw|token|credential|access[._-]?key|account[._-]?key|private[._-]?key", re.IGNORECASE)
+_SECRET = re.compile(r"secret|passw|token|credential|(access|api|account|private)[._-]?key", re.IGNORECASE)
 
 
 class Kind(StrEnum):

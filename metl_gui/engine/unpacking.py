@@ -19,8 +19,8 @@ from pathlib import Path
 
 KEPT_DAYS = 30
 _PREFIX = "metl-shipped"
-_FILE_TIME = 1_600_000_000
-"""What is compiled from a file is kept under its time, so every unpacking gives the same."""
+KERNELS = "kernels"
+"""The folder with machine code, beside the package."""
 
 
 def unpacked(archive: str, content: str) -> str | None:
@@ -58,8 +58,9 @@ def _unpack(archive: str, folder: Path) -> None:
     try:
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(beside)
-        for path in beside.rglob("*.py"):
-            os.utime(path, (_FILE_TIME, _FILE_TIME))
+        for path in beside.rglob("*"):
+            if path.is_dir():
+                path.chmod(0o700)  # machine code is loaded only from where nobody else can put any
         try:
             beside.rename(folder)
         except OSError:
@@ -88,7 +89,7 @@ def enter(archive: str, content: str, path: list[str]) -> list[str]:
     folder = unpacked(archive, content)
     if folder is None:
         return path
-    # Compiled code is kept in the folder too, and child processes import from it.
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(folder) / "numba"))
+    # Machine code that came along is used where it fits; what is made here stays for the next worker.
+    os.environ.setdefault("METL_KERNEL_CACHE", str(Path(folder) / KERNELS))
     sys.path.insert(0, folder)
     return [str(Path(folder) / "metl_gui")]

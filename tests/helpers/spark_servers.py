@@ -16,6 +16,7 @@ from pathlib import Path
 import pyspark
 
 from metl_gui.engine.java import find_java
+from metl_gui.engine.kernel.compiled import build
 
 HOME = Path(pyspark.__file__).parent
 _OURS = ("metl_gui", "_editable_impl_metl", "__editable__")
@@ -112,9 +113,20 @@ class SparkServers:
         process.wait()
 
     def stop(self) -> None:
-        """End all of them."""
+        """End all of them, and what their Python workers started."""
         for name in list(self.processes):
             self.kill(name)
+        for left in self._workers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(left, signal.SIGKILL)
+
+    def _workers(self) -> Iterator[int]:
+        """Yield the processes that write into our folder: Python workers have process groups of their own."""
+        mark = f"TMPDIR={self.folder / 'tmp'}".encode()
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)
 
     def _start(self, name: str, *command: str, memory: str) -> None:
         known = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -133,6 +145,8 @@ class SparkServers:
                     "SPARK_DAEMON_MEMORY": memory,
                     "SPARK_DAEMON_JAVA_OPTS": _QUICK,
                     "TMPDIR": str(self.folder / "tmp"),
+                    # Machine code is made once for all tests, not by the workers of each of them.
+                    "METL_KERNEL_CACHE": str(_kernel_cache()),
                 },
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -149,6 +163,11 @@ class SparkServers:
                 return
             time.sleep(0.05)
         raise AssertionError((self.folder / f"{name}.log").read_text()[-2000:])
+
+
+def _kernel_cache() -> Path:
+    made = build.folder()
+    return made.parent if made is not None else Path(os.devnull)
 
 
 def _is_executor(process_id: int) -> bool:

@@ -28,6 +28,8 @@ _READY = "ready"
 _LOCK = "building"
 _STALE_SECONDS = 300.0
 _NICENESS = 10
+_started: list[subprocess.Popen[bytes]] = []
+"""Held, so that Python does not complain of processes that nobody waits for."""
 
 
 def is_possible() -> bool:
@@ -98,6 +100,14 @@ def is_ready() -> bool:
     return found is not None and (found / _READY).exists()
 
 
+def kept_files() -> tuple[Path, ...]:
+    """Return the files of the machine code, for other computers of the same kind; none while it is missing."""
+    found = folder() if is_ready() else None
+    if found is None:
+        return ()
+    return tuple(sorted(path for path in found.iterdir() if path.is_file() and path.name != _LOCK))
+
+
 def build() -> None:
     """Make the machine code in this process and keep it."""
     from metl_gui.engine.kernel.compiled.warming import warm
@@ -120,11 +130,10 @@ def build_in_background() -> subprocess.Popen[bytes] | None:
     if found is None or not _locked(found / _LOCK):
         return None
     roots = [entry for entry in sys.path if entry]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", f"{PACKAGE}.build"],
-            env=environment,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -132,16 +141,34 @@ def build_in_background() -> subprocess.Popen[bytes] | None:
     except OSError:
         (found / _LOCK).unlink(missing_ok=True)
         return None
+    with contextlib.suppress(OSError):
+        (found / _LOCK).write_text(str(process.pid))
+    _started.append(process)
+    return process
 
 
 def _locked(lock: Path) -> bool:
-    """Take the lock of the one process that builds; one that is too old was left by a process that was ended."""
-    with contextlib.suppress(OSError):
-        if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+    """Take the lock of the one process that builds, which a process that was killed may have left."""
+    with contextlib.suppress(OSError, ValueError):
+        if not _is_alive(lock):
             lock.unlink()
     try:
         lock.touch(exist_ok=False)
     except OSError:
+        return False
+    return True
+
+
+def _is_alive(lock: Path) -> bool:
+    """Say whether the process that holds a lock is still at it."""
+    if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+        return False
+    holder = lock.read_text()
+    if not holder or os.name != "posix":
+        return True
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
         return False
     return True
 

@@ -1,0 +1,88 @@
+"""Targets: what people write, what Spark is given, and what is never shown."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from metl_gui.engine.targets import Kind, Target, check_driver, check_target, parse_target
+from metl_gui.errors import RunError
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "places"),
+    [
+        ("local", Kind.LOCAL, ()),
+        (" local[*] ", Kind.LOCAL, ()),
+        ("local[12]", Kind.LOCAL, ()),
+        ("sc://spark.example.com", Kind.CONNECT, (("spark.example.com", 15002),)),
+        ("sc://[::1]:1234/;use_ssl=true", Kind.CONNECT, (("::1", 1234),)),
+        ("spark://a:7077,b:7078", Kind.CLUSTER, (("a", 7077), ("b", 7078))),
+        ("yarn", Kind.CLUSTER, ()),
+        ("k8s://https://api.example.com:6443", Kind.CLUSTER, ()),
+        ("local-cluster[2,1,1024]", Kind.CLUSTER, ()),
+        ("other://host:1", Kind.CLUSTER, ()),
+    ],
+)
+def test_each_target_gets_the_session_it_needs(text: str, kind: Kind, places: tuple[tuple[str, int], ...]) -> None:
+    target = parse_target(text)
+    assert (target.kind, target.places) == (kind, places)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "locale", "local[0]", "local[1000]", "spark://host", "sc://", "sc://h:0", "sc://h/;use_ssl", "@lab"]
+)
+def test_what_is_no_target_is_refused_with_a_way_out(text: str) -> None:
+    with pytest.raises(RunError) as caught:
+        parse_target(text)
+    assert caught.value.hint
+
+
+def test_the_token_of_a_connect_address_reaches_spark_and_nothing_that_is_shown() -> None:
+    target = parse_target("sc://h:1/;use_ssl=true;token=a%3Bb;x-api-key=k1")
+    assert target.secrets == (("token", "a;b"), ("x-api-key", "k1"))
+    assert target.connect_url == "sc://h:1/;use_ssl=true;token=a%3Bb;x-api-key=k1"
+    for shown in (target.master, target.shown, repr(target), str(target), f"{[target]}"):
+        assert "a;b" not in shown
+        assert "a%3Bb" not in shown
+        assert "k1" not in shown
+
+
+def test_a_wrong_parameter_is_refused_without_being_quoted() -> None:
+    with pytest.raises(RunError) as caught:
+        parse_target("sc://host:1/;token=abc;hunter2")
+    assert "hunter2" not in str(caught.value)
+    assert "abc" not in str(caught.value)
+
+
+def test_a_secret_setting_is_no_part_of_the_address() -> None:
+    target = Target(master="sc://h:1", secrets=(("spark.hadoop.fs.s3a.secret.key", "k1"), ("token", "t")))
+    assert target.connect_url == "sc://h:1/;token=t"
+    assert target.secret_settings == (("spark.hadoop.fs.s3a.secret.key", "k1"),)
+
+
+@pytest.fixture
+def ports() -> Iterator[tuple[int, int]]:
+    """A port that somebody listens at, and one that nobody does."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        yield listening.getsockname()[1], silent.getsockname()[1]
+
+
+def test_a_cluster_is_there_when_one_of_its_masters_answers(ports: tuple[int, int]) -> None:
+    open_, closed = ports
+    check_target(f"spark://127.0.0.1:{closed},127.0.0.1:{open_}")
+    with pytest.raises(RunError, match="master does not answer"):
+        check_target(f"spark://127.0.0.1:{closed}")
+
+
+def test_a_profile_is_named_beside_where_it_leads() -> None:
+    assert Target(master="yarn", profile="lab").shown == "@lab (yarn)"
+
+
+def test_runs_in_batches_are_refused_where_the_driver_is_not_ours() -> None:
+    check_driver(parse_target("spark://h:7077"))
+    with pytest.raises(RunError, match="in batches"):
+        check_driver(parse_target("sc://h"))

@@ -32,6 +32,7 @@ from metl_gui.engine.events import (
     encode_event,
 )
 from metl_gui.engine.execution import Execution
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.runtimes import Runtime, start_runtime
@@ -116,6 +117,7 @@ class Host:
     def _start_session(self, target: Target) -> None:
         started = time.monotonic()
         self.emit(SessionStarting(target.shown))
+        build.build_in_background()
         try:
             check_target(target)
             self.runtime = start_runtime(target, self.folder)

@@ -12,11 +12,13 @@ import msgspec
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome, SetAside
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode
+from metl_gui.engine.kernel_figures import KernelFigures
 from metl_gui.engine.progress import ProgressNotes
 from metl_gui.engine.report import Tally
 from metl_gui.engine.results import Sampler
@@ -72,6 +74,7 @@ def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
     """Return the kernel of a run, built on first use in this process."""
     if order.run_id not in _kernels:
         _kernels.clear()
+        build.build_in_background()
         _kernels[order.run_id] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
     return _kernels[order.run_id]
 
@@ -95,6 +98,7 @@ class Task:
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
+        self.evictions = kernel.evictions
 
     def map(self, records: Records, large: LargeRecords | None = None) -> None:
         """Map one batch and write what it became.
@@ -107,7 +111,7 @@ class Task:
         outcome = self.kernel.map(records)
         seconds_ns = time.perf_counter_ns() - started
         tally = counted(outcome)
-        tally.kernel.note(len(records), seconds_ns)
+        self._note_figures(tally.kernel, outcome, seconds_ns)
         refused = self.sink.append(outcome) if self.sink else {}
         for row in outcome.set_aside:
             if row.reason == TOO_LARGE and large is not None:
@@ -126,6 +130,13 @@ class Task:
         written = [*(self.sink.close() if self.sink else ()), *self.errors.close(), *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
         return TaskOutcome(self.tally, written)
+
+    def _note_figures(self, figures: KernelFigures, outcome: Outcome, nanoseconds: int) -> None:
+        kernel, records = self.kernel, len(outcome.fates)
+        figures.note(records, nanoseconds)
+        figures.hits, figures.misses = outcome.hits, records - outcome.hits
+        figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
+        figures.evictions, self.evictions = kernel.evictions - self.evictions, kernel.evictions
 
     def _put_aside(self, row: SetAside) -> None:
         self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))

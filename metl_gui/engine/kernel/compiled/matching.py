@@ -294,6 +294,11 @@ def unwrapped(state: int, facts: int) -> int:
     Returns:
         0, or why the record is left. ``S_OP`` tells records that have no body.
     """
+    value = slot_of(state, at.TOP, load64(facts + at.F_VALUE))
+    letter = first_of(value)
+    if letter != OPEN and letter != QUOTE and not is_null(value):
+        # An object with another value is no wrapper.
+        return at.REFUSED
     why = topic_of(state, facts)
     if why != 0:
         return why
@@ -309,12 +314,10 @@ def unwrapped(state: int, facts: int) -> int:
         # Another text may be the same one with escapes; that of a value is longer than "key" in any case.
         if first_of(slot) == QUOTE and short_text(slot) != _VALUE_TEXT:
             return at.REFUSED
-    slot = slot_of(state, at.TOP, load64(facts + at.F_VALUE))
-    if is_null(slot):
+    if is_null(value):
         store64(state + at.S_OP, at.OP_TOMBSTONE)
         return 0
-    letter = first_of(slot)
-    if letter != OPEN and (letter != QUOTE or past_text_value(state, slot, at.BODY) == 0):
+    if letter == QUOTE and past_text_value(state, value, at.BODY) == 0:
         return at.REFUSED
     store64(state + at.S_BODY, at.BODY)
     return shape_in(state, at.BODY)

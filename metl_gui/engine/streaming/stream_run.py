@@ -28,16 +28,15 @@ from metl_gui.engine.streaming.course import Course
 from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planning import mend
 from metl_gui.engine.streaming.stream_report import stream_report
-from metl_gui.engine.targets import check_driver
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import RunCancelled, RunError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from metl_gui.engine.runtimes import Runtime
-    from metl_gui.engine.streaming.stream_source import BatchOutcome
+    from metl_gui.engine.streaming.by_hand import Driver
+    from metl_gui.engine.streaming.stream_source import BatchOutcome, StreamOrder
 
 REST_SECONDS = 3.0
 """After this long without a change a file rests: its last line counts as ended."""
@@ -85,7 +84,6 @@ class StreamRun:
         Raises:
             RunError: the run cannot start or cannot go on.
         """
-        check_driver(self.runtime.target)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)
@@ -120,50 +118,66 @@ class StreamRun:
 
     def _driven(self, head: StreamHead, course: Course, before: BatchRecord | None) -> None:
         base = before.run_seconds if before is not None else 0.0
-
-        def put(frame: DataFrame, _spark_batch: int) -> None:
-            try:
-                self._put(frame, head, base)
-            except Exception as error:
-                self._fault = error
-                raise
-
-        query = self._query(head, put)
+        driver = self._by_spark(head, base) if self.runtime.target.is_local else self._by_hand(head, base)
         try:
-            while _is_active(query) and not self.is_cancelled.wait(_LOOK_SECONDS):
+            while _is_active(driver) and not self.is_cancelled.wait(_LOOK_SECONDS):
                 self._tell_troubles()
                 course.tell(self.emit)
         finally:
-            self._end(query)
-        self._raise_fault(query)
+            self._end(driver)
+        self._raise_fault(driver)
         course.tell(self.emit, is_last=True)
 
-    def _query(self, head: StreamHead, put: Callable[[DataFrame, int], None]) -> StreamingQuery:
-        from metl_gui.engine.streaming.stream_source import FORMAT, StreamOrder, StreamSource
+    def _by_spark(self, head: StreamHead, base: float) -> Driver:
+        from metl_gui.engine.streaming.stream_source import FORMAT, StreamSource
+
+        def put(frame: DataFrame, _spark_batch: int) -> None:
+            try:
+                self._put_frame(frame, head, base)
+            except Exception as error:
+                self._fault = error
+                raise
 
         spark = self.runtime.spark
         spark.dataSource.register(StreamSource)
         # How often the source is asked while nothing is new; by default a hundred times a second.
         spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
-        newest = self.records.newest()
-        number = newest.number if newest is not None else 0
-        order = StreamOrder(
+        order = msgspec.json.encode(self._stream_order(head)).decode()
+        stream: Any = spark.readStream.format(FORMAT).option("stream", order).load()
+        writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
+        trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
+        try:
+            query: Driver = writer.trigger(**trigger).start()
+        except Exception as error:  # Spark's and py4j's errors have no base in common
+            raise run_error(error) from error
+        return query
+
+    def _by_hand(self, head: StreamHead, base: float) -> Driver:
+        from metl_gui.engine.streaming.by_hand import HandDriven
+        from metl_gui.engine.streaming.stream_source import BatchReader
+
+        def put(number: int, outcomes: list[TaskOutcome]) -> None:
+            self._put(number, outcomes, head, base)
+
+        reader = BatchReader(self._stream_order(head))
+        return HandDriven(self.runtime, reader, self.spec.run_id, self._newest_number(), put, follow=self.spec.follow)
+
+    def _stream_order(self, head: StreamHead) -> StreamOrder:
+        from metl_gui.engine.streaming.stream_source import StreamOrder
+
+        return StreamOrder(
             checkpoint=str(self.checkpoint.path),
             source=head.source,
             batch_bytes=self.spec.batch_bytes,
             rest_seconds=REST_SECONDS,
             cores=self.runtime.parallelism,
             order=self._order(head),
-            samples_until=number + _SAMPLED_BATCHES,
+            samples_until=self._newest_number() + _SAMPLED_BATCHES,
         )
-        stream: Any = spark.readStream.format(FORMAT).option("stream", msgspec.json.encode(order).decode()).load()
-        writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
-        trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
-        try:
-            query: StreamingQuery = writer.trigger(**trigger).start()
-        except Exception as error:  # Spark's and py4j's errors have no base in common
-            raise run_error(error) from error
-        return query
+
+    def _newest_number(self) -> int:
+        newest = self.records.newest()
+        return newest.number if newest is not None else 0
 
     def _order(self, head: StreamHead) -> TaskOrder:
         return TaskOrder(
@@ -180,20 +194,28 @@ class StreamRun:
             max_record_bytes=self.spec.max_record_bytes,
         )
 
-    def _put(self, frame: DataFrame, head: StreamHead, base: float) -> None:
+    def _put_frame(self, frame: DataFrame, head: StreamHead, base: float) -> None:
         """Map a batch and put it in place."""
         from metl_gui.engine.streaming.stream_source import BatchOutcome
 
-        began = self._batch_began = time.monotonic()
+        self._batch_began = time.monotonic()
         try:
             rows = [msgspec.json.decode(bytes(row[0]), type=BatchOutcome) for row in frame.collect()]
             for number, outcomes in _by_batch(rows):
-                with self._putting:
-                    if self._is_closed:
-                        raise RunCancelled("the run was stopped; this batch is done again when it goes on")
-                    self._commit(number, outcomes, head, began, base)
+                self._put(number, outcomes, head, base)
         finally:
             self._batch_began = 0.0
+
+    def _put(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, base: float) -> None:
+        """Put a batch in place that is mapped.
+
+        Raises:
+            RunCancelled: the run is over.
+        """
+        with self._putting:
+            if self._is_closed:
+                raise RunCancelled("the run was stopped; this batch is done again when it goes on")
+            self._commit(number, outcomes, head, self._batch_began or time.monotonic(), base)
 
     def _commit(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, began: float, base: float) -> None:
         tally = Tally()
@@ -247,21 +269,21 @@ class StreamRun:
             )
         )
 
-    def _end(self, query: StreamingQuery) -> None:
-        """Stop the query, between two batches where the one that is going on ends in a moment."""
+    def _end(self, driver: Driver) -> None:
+        """Stop what drives, between two batches where the one that is going on ends in a moment."""
         end = time.monotonic() + _LAST_BATCH_SECONDS
-        while _is_active(query) and self._batch_began and time.monotonic() < end:
+        while _is_active(driver) and self._batch_began and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
         with self._putting:
             self._is_closed = True
-        stopping = threading.Thread(target=_stop, args=(query,), name="stop-stream", daemon=True)
+        stopping = threading.Thread(target=_stop, args=(driver,), name="stop-stream", daemon=True)
         stopping.start()
         stopping.join(_STOP_SECONDS)
 
-    def _raise_fault(self, query: StreamingQuery) -> None:
+    def _raise_fault(self, driver: Driver) -> None:
         if self.is_cancelled.is_set():
             return
-        fault = self._fault if self._fault is not None else _fault_of(query)
+        fault = self._fault if self._fault is not None else _fault_of(driver)
         if fault is None:
             return
         if self.runtime.has_died():
@@ -295,20 +317,20 @@ def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]
             yield number, found
 
 
-def _is_active(query: StreamingQuery) -> bool:
+def _is_active(driver: Driver) -> bool:
     try:
-        return query.isActive
+        return driver.isActive
     except Exception:  # noqa: BLE001 - py4j has no base: the JVM is gone
         return False
 
 
-def _fault_of(query: StreamingQuery) -> Exception | None:
+def _fault_of(driver: Driver) -> Exception | None:
     try:
-        return query.exception()
+        return driver.exception()
     except Exception as error:  # noqa: BLE001 - as above
         return error
 
 
-def _stop(query: StreamingQuery) -> None:
+def _stop(driver: Driver) -> None:
     with contextlib.suppress(Exception):
-        query.stop()
+        driver.stop()

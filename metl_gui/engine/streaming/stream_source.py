@@ -143,7 +143,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 found.append(InputPartition((number, 0, b"", b"")))
                 continue
             plan = self.planner.ledger.batch(number)
-            order = msgspec.json.encode(self._order(plan))
+            order = msgspec.json.encode(self.order_of(plan))
             for task, _ in enumerate(plan.tasks or [[]]):
                 found.append(InputPartition((number, task, _reading(plan, task), order)))
         return found
@@ -161,7 +161,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         line = msgspec.json.encode(BatchOutcome(number, outcome))
         yield pa.RecordBatch.from_arrays([pa.array([line], pa.binary())], names=["outcome"])
 
-    def _order(self, plan: BatchPlan) -> TaskOrder:
+    def order_of(self, plan: BatchPlan) -> TaskOrder:
         """Say where the parts of one attempt of a batch go; zombies of another attempt write elsewhere."""
         attempt = f"{plan.number:09d}-{secrets.token_hex(4)}"
         order = self.stream.order
@@ -176,7 +176,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         progress.write_bytes(b"")
         return msgspec.structs.replace(
             order,
-            run_id=f"{order.run_id}-{use.state}-{use.hash}",
+            run_id=f"{order.run_id}-{use.file}",
             plan=str(self.planner.checkpoint.plans / use.file),
             messages=partial(order.messages) if order.messages else None,
             errors=partial(order.errors),

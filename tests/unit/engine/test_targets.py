@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from metl_gui.engine.targets import Kind, Target, check_driver, check_target, parse_target
+from metl_gui.engine.targets import Kind, Target, check_target, parse_target
 from metl_gui.errors import RunError
 
 
@@ -80,9 +80,3 @@ def test_a_cluster_is_there_when_one_of_its_masters_answers(ports: tuple[int, in
 
 def test_a_profile_is_named_beside_where_it_leads() -> None:
     assert Target(master="yarn", profile="lab").shown == "@lab (yarn)"
-
-
-def test_runs_in_batches_are_refused_where_the_driver_is_not_ours() -> None:
-    check_driver(parse_target("spark://h:7077"))
-    with pytest.raises(RunError, match="in batches"):
-        check_driver(parse_target("sc://h"))

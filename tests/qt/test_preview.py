@@ -69,6 +69,10 @@ def text(window: Window) -> str:
     return window.preview.panel.text.laid.text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def count(window: Window) -> int:
+    return len(window.preview.panel.samples)
+
+
 def spot(window: Window, side: Side, value: str) -> Spot:
     return next(each for each in window.preview.panel.text.laid.spots if each.side is side and each.value == value)
 
@@ -243,12 +247,18 @@ def test_a_version_without_samples_shows_one_of_another_version_and_says_so(prev
 def test_forgetting_asks_first_and_leaves_an_empty_preview(previewed: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     answers = iter(["cancel", "forget"])
-    monkeypatch.setattr(asking, "ask", lambda title, *_: asked.append(title) or next(answers))
+
+    def answer(title: str, *_: object) -> str:
+        asked.append(title)
+        return next(answers)
+
+    monkeypatch.setattr(asking, "ask", answer)
     previewed.actions_table["forget_samples"].trigger()
-    assert previewed.preview.panel.preview is not None
+    assert count(previewed) == 3
     previewed.actions_table["forget_samples"].trigger()
     assert asked == ["Forget the samples?"] * 2
-    assert previewed.preview.panel.preview is None
+    assert count(previewed) == 0
+    assert text(previewed) == ""
     assert previewed.map.block.lists.left.rows.values == {}
 
 

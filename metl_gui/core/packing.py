@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from io import BufferedReader
@@ -22,10 +23,16 @@ class Codec(StrEnum):
 
 
 _MAGIC = ((b"\x1f\x8b", Codec.GZIP), (b"BZh", Codec.BZIP2), (b"\x28\xb5\x2f\xfd", Codec.ZSTD))
+_SKIPPABLE = b"\x2a\x4d\x18"
+"""Ends the mark of a zstd frame without content, which parallel packers put first; its first byte is any of sixteen."""
+
+_PIECE_BYTES = 1 << 18
 
 
 def codec_of(head: bytes) -> Codec:
     """Tell the packing from the first bytes of a file, not from its name."""
+    if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:
+        return Codec.ZSTD
     return next((codec for magic, codec in _MAGIC if head.startswith(magic)), Codec.PLAIN)
 
 
@@ -40,8 +47,60 @@ def unpacked(stream: BufferedReader, codec: Codec) -> AbstractContextManager[IO[
         case Codec.GZIP:
             return cast(IO[bytes], gzip.GzipFile(fileobj=stream, mode="rb"))
         case Codec.BZIP2:
-            return bz2.BZ2File(stream, "rb")
+            return io.BufferedReader(_Bzip2(stream))
         case Codec.ZSTD:
             import pyarrow as pa  # takes a tenth of a second, and few files need it
 
             return cast(IO[bytes], pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
+
+
+class _Bzip2(io.RawIOBase):
+    """Streams of bzip2, one after the other.
+
+    Python's own reader takes what follows a stream and begins no other one for nothing, so that a file of which the
+    beginning of a later stream is damaged would lose all the rest without a word.
+
+    Args:
+        stream: the packed bytes.
+    """
+
+    def __init__(self, stream: BufferedReader) -> None:
+        super().__init__()
+        self._stream = stream
+        self._decompressor = bz2.BZ2Decompressor()
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Unpack some bytes.
+
+        Raises:
+            EOFError: the file ends within a stream.
+            OSError: it is damaged, or something else follows a stream.
+        """
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]  # typeshed has no public name for a buffer
+        while True:
+            packed = self._next()
+            if packed is None:
+                return 0
+            found = self._decompressor.decompress(packed, len(view))
+            if found:
+                view[: len(found)] = found
+                return len(found)
+
+    def _next(self) -> bytes | None:
+        """Return what to unpack next, ``None`` at the end of the file."""
+        if self._decompressor.eof:
+            packed = self._decompressor.unused_data or self._stream.read(_PIECE_BYTES)
+            if not packed:
+                return None
+            self._decompressor = bz2.BZ2Decompressor()
+            return packed
+        if not self._decompressor.needs_input:
+            return b""
+        packed = self._stream.read(_PIECE_BYTES)
+        if not packed:
+            raise EOFError("it ends within a stream")
+        return packed

@@ -82,12 +82,20 @@ class Kernel:
         if self._driver is None and self._choice != "reference":
             now = time.monotonic()
             if self._choice == "compiled" or (now - self._looked > _LOOK_SECONDS and build.is_ready()):
-                from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
-
-                patience = PATIENCE if self._patience is None else self._patience
-                self._driver = Driver(self.reference, self._gathering, patience)
+                self._driver = self._drive()
             self._looked = now
         return self._driver
+
+    def _drive(self) -> Driver | None:
+        try:
+            from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
+        except (ImportError, OSError, MemoryError):
+            # The compiler's library is damaged, or there is no memory left for it.
+            if self._choice == "compiled":
+                raise
+            self._choice = "reference"
+            return None
+        return Driver(self.reference, self._gathering, PATIENCE if self._patience is None else self._patience)
 
     def _map_by_reference(self, records: Records, record: int) -> None:
         raw = records.raw(record)

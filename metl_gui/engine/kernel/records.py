@@ -95,11 +95,6 @@ class Records:
         return self.stops - self.starts
 
     @property
-    def cut(self) -> Places:
-        """Numbers of the records of which only the beginning is here."""
-        return np.empty(0, np.int64) if self.sizes is None else np.flatnonzero(self.sizes > self.lengths)
-
-    @property
     def bytes_in(self) -> int:
         """How many bytes they have, with what is not kept of them."""
         return int((self.lengths if self.sizes is None else self.sizes).sum())

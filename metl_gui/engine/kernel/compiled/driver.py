@@ -34,6 +34,9 @@ EARNED = 1 / 16
 PATIENCE = 2
 """How often a key must come before a program is learned for it."""
 
+MOST_RECORD_BYTES = 4 << 20
+"""Longer records go to the reference, so that room for output and scratch stays small."""
+
 _SMALL_LESSON = 1 / 8
 _MOST_SIGHTS = 1 << 16
 _SCRATCH_BYTES = 1 << 16
@@ -74,7 +77,7 @@ class Driver:
 
         Args:
             records: the batch.
-            otherwise: takes those of which only the beginning is there.
+            otherwise: takes those of which only the beginning is there, and those that are too long for this.
 
         Returns:
             How many machine code mapped.
@@ -159,11 +162,11 @@ class _Batch:
         self.starts = np.ascontiguousarray(records.starts, np.int64)
         self.stops = np.ascontiguousarray(records.stops, np.int64)
         self.offsets = np.ascontiguousarray(records.offsets, np.int64)
-        self.longest = int((self.stops - self.starts).max(initial=0))
+        self.longest = min(int((self.stops - self.starts).max(initial=0)), MOST_RECORD_BYTES)
         self.buffer = np.frombuffer(records.buffer, np.uint8)
         self.file = np.empty(0, np.uint8)
         self.base = 0
-        driver.gathering.reserve(2 * len(records.buffer) + 2 * PADDING, 2 * len(records))
+        driver.gathering.reserve(min(len(records.buffer), MOST_RECORD_BYTES) + 2 * PADDING, len(records))
 
     def map(self, name: str, start: int, stop: int) -> int:
         """Map the records of one file."""
@@ -269,9 +272,12 @@ class _Batch:
 
 
 def _runs(records: Records) -> Iterator[tuple[str | None, int, int]]:
-    """Yield the runs of whole records of one file, with its name; what is not whole is alone and has none."""
+    """Yield the runs of records of one file, with its name; one that is not whole or long is alone and has none."""
     place = 0
-    for cut in [*records.cut.tolist(), len(records)]:
+    lengths = records.lengths
+    whole = lengths if records.sizes is None else records.sizes
+    is_apart = whole > np.minimum(lengths, MOST_RECORD_BYTES)
+    for cut in [*np.flatnonzero(is_apart).tolist(), len(records)]:
         if not records.names:
             yield records.name, place, cut
         else:

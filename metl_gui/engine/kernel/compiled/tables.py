@@ -22,7 +22,7 @@ Numbers = NDArray[np.int64]
 
 MOST_NUMBERED = 1 << 18
 MOST_HALVES = 1 << 12
-MOST_BYTES = 256 << 20
+MOST_BYTES = 128 << 20
 """All that is learned takes up at most about this much, and as much again while a table grows."""
 
 _NULL_PLACE = 8

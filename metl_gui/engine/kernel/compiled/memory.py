@@ -81,7 +81,7 @@ def _looked_up() -> dict[str, Any]:
 
         function = cfunc("int64(int64, int64)")(allowed)
         _guards.append(function)
-        return instructions.through(function.address)
+        return instructions.through(int(function.address or 0))
 
     source, target = looked_up(zeros), looked_up(waste)
 

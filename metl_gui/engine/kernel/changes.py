@@ -248,9 +248,7 @@ def _of_cloud_event(found: Members, topic: str, half: SchemaHalf, wire: Wire | N
         return Kind.OTHER
     rows, inner, written = _event_data(found, topic, wire)
     half = half if inner is None else inner
-    source = {
-        part: found[f"iodebezium{part}"] for part in ("name", "schema", "db", "table") if f"iodebezium{part}" in found
-    }
+    source = {part: found[f"iodebezium{part}"] for part in _PLACE if f"iodebezium{part}" in found}
     before, after = _row(rows.get("before")), _row(rows.get("after"))
     if op in ("c", "r", "u") and after is None:
         _refuse_rowless(rows, op)
@@ -325,7 +323,7 @@ def _row(raw: Raw | None) -> Members | None:
     if raw is None or is_null(raw):
         return None
     if is_text(raw):
-        raise RecordError("undecodable", "the row is text and not an object")
+        raise RecordError("undecodable", "the row is text and not an object, as documents of MongoDB are")
     return members(raw)
 
 

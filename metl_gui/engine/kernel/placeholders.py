@@ -13,6 +13,8 @@ _HEX = "hex:"
 def forms_of(placeholder: str) -> frozenset[bytes]:
     """Return every JSON value that means "unchanged": text, list of text, list of codes, base64, and maps.
 
+    Lists and maps are known as connectors write them and as tools write them that put a space behind each separator.
+
     Args:
         placeholder: the text that the connector is set to, with ``hex:`` before hexadecimal digits.
     """
@@ -24,12 +26,14 @@ def forms_of(placeholder: str) -> frozenset[bytes]:
         [text],
         list(content),
         base64.b64encode(content).decode(),
+        base64.urlsafe_b64encode(content).decode(),
         as_map,
         json.dumps(as_map, separators=(",", ":"), ensure_ascii=False),
         json.dumps(as_map, ensure_ascii=False),
     )
-    compact = (json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() for value in values)
-    return frozenset(compact) | {json.dumps(placeholder, ensure_ascii=False).encode()}
+    spellings = ((",", ":"), (", ", ": "))
+    written = (json.dumps(value, separators=spelling, ensure_ascii=False) for value in values for spelling in spellings)
+    return frozenset(text.encode() for text in written) | {json.dumps(placeholder, ensure_ascii=False).encode()}
 
 
 def _content(placeholder: str) -> bytes:

@@ -5,6 +5,7 @@ The numbers are for people who wait. The exact counts come with the results of t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ class ProgressNotes:
     """The writing end, in a task.
 
     Args:
-        path: the file of the run; where it cannot be reached (another machine), nothing is noted.
+        path: the file of the run; where it cannot be reached or written, nothing is noted.
         task, attempt: whose notes these are.
     """
 
@@ -51,14 +52,13 @@ class ProgressNotes:
         is_wide = sum(map(len, tally.by_attribute.values())) > _ATTRIBUTES_NOTED
         brief = msgspec.structs.replace(tally, by_version={}, by_attribute={} if is_wide else tally.by_attribute)
         line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, brief)) + b"\n"
-        try:
+        # Notes are for people who wait: a full disk or a share that is away fails where records are written.
+        with contextlib.suppress(OSError):
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-        except FileNotFoundError:
-            return
-        try:
-            os.write(file, line)
-        finally:
-            os.close(file)
+            try:
+                os.write(file, line)
+            finally:
+                os.close(file)
 
 
 class ProgressSum:
@@ -81,13 +81,16 @@ class ProgressSum:
 
     def read(self) -> tuple[Tally, int]:
         """Return what is counted so far and how many bytes of the source are behind."""
-        with self.path.open("rb") as file:
+        text = b""
+        with contextlib.suppress(OSError), self.path.open("rb") as file:
             file.seek(self._offset)
             text = file.read()
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         for line in whole.splitlines():
-            self._take(msgspec.json.decode(line, type=TaskProgress))
+            # Two computers that write at the same time may mix their lines; each note stands for all before it.
+            with contextlib.suppress(msgspec.DecodeError):
+                self._take(msgspec.json.decode(line, type=TaskProgress))
         total, behind = Tally(), self._finished_bytes
         total.add(self._finished)
         for progress in self._running.values():

@@ -10,6 +10,8 @@ import msgspec
 import pytest
 
 from metl_gui.core.packing import Codec
+from metl_gui.engine.progress import ProgressNotes, ProgressSum
+from metl_gui.engine.report import Tally
 from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.engine.runtimes import Runtime
 from metl_gui.engine.sinks.staging import Staging
@@ -119,3 +121,17 @@ def test_a_source_that_a_worker_does_not_see_is_refused_and_a_long_one_is_looked
     assert 10 < len(asked) < 100
     assert session.looks[0].mark == "r1"
     assert msgspec.json.decode(msgspec.json.encode(session.looks[0]), type=Look) == session.looks[0]
+
+
+def test_notes_of_computers_that_write_over_each_other_are_left_out_and_the_others_count(tmp_path: Path) -> None:
+    path = tmp_path / "progress"
+    total = ProgressSum(path, [100, 100])
+    for task, read in ((0, 3), (1, 4)):
+        ProgressNotes(str(path), task, 0).note(Tally(read=read, bytes_in=50), is_done=True)
+    first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first[:20] + second + b"{}\n" + second)
+    assert total.read()[0].read == 4
+    path.unlink()
+    ProgressNotes(str(path), 0, 0).note(Tally(read=9), is_done=True)
+    assert total.read() == (total.read()[0], 100)
+    assert not path.exists()

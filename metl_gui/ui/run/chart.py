@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -148,6 +149,7 @@ class RunChart(QFrame):
             self._layout.addWidget(self._plots, 1)
             self._plots.pointed.connect(self._point)
             self._plots.stepped.connect(self._step)
+            QWidget.setTabOrder(self.copy, self._plots)
             self._needs_drawing = True
         if self._needs_drawing:
             self._draw()
@@ -271,6 +273,8 @@ class RunChart(QFrame):
             entry.setChecked(entry.name not in self.hidden)
             entry.toggled.connect(self._toggle)
             self._legend.addWidget(entry)
+        for before, after in pairwise((self.views, *self.entries, self.window_choice)):
+            QWidget.setTabOrder(before, after)
         self._say()
 
     def _build(self) -> None:

@@ -194,7 +194,7 @@ class Course:
         last = max(int(np.searchsorted(seconds, stretch.stop, side="right")) - 1, first)
         if last - first <= _MOST:
             return np.arange(first, last + 1)
-        step = -(-(last - first) // _MOST)
+        step = 1 << (-(-(last - first) // _MOST) - 1).bit_length()  # doubles now and then, and else stays
         # Counted from the beginning of the run, so that what is drawn does not change while it moves on.
         inner = np.arange(-(-first // step) * step, last, step)
         return np.unique(np.concatenate([[first], inner, [last]]))

@@ -48,6 +48,7 @@ from metl_gui.workbench.session import Workbench
 _HISTORY = 100
 _RUN, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
 _PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad"}
+_FIRST_COUNTS = 2
 _NOTHING_KEPT = "Nothing of it was kept."
 
 
@@ -334,6 +335,8 @@ class RunPage(QMainWindow):
             self._show_folder()
         if is_new or isinstance(event, RunStarted):
             self._show_followed()
+            if len(run.course) == _FIRST_COUNTS:
+                self.shown.emit()  # from now on there is something to copy
             self.messages.look_again()
 
     def stop(self) -> None:
@@ -444,8 +447,12 @@ class RunPage(QMainWindow):
             self._listing.start("Reading the runs", lambda _watch: runs(workbench, _HISTORY), self._listed)
 
     def _listed(self, outcome: Outcome[tuple[PastRun, ...]]) -> None:
+        if outcome.value is None:
+            if outcome.error is not None:
+                self.failure.show_error(outcome.error)
+            return
         is_first = not self._runs and self.report is None and self.followed is None and not self.head.title.text()
-        self._runs = outcome.value or ()
+        self._runs = outcome.value
         self._show_entries()
         wanted, self._wanted = self._wanted, ""
         run = next((run for run in self._runs if run.run_id == wanted), None)

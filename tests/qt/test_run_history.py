@@ -1,0 +1,524 @@
+"""The runs of a project on the Run page: listed, shown, followed while they go on, and compared two by two."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QTableView
+from pytestqt.qtbot import QtBot
+
+from metl_gui.engine.events import StateChanged
+from metl_gui.engine.runs import RunFolder
+from metl_gui.errors import RunError
+from metl_gui.ui import asking
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.run.entries import entry_of_past
+from metl_gui.ui.run.followed import FollowedRun
+from metl_gui.ui.run.history_model import HistoryModel
+from metl_gui.ui.run.page import RunPage
+from metl_gui.ui.window import Window
+from metl_gui.workbench import production
+from metl_gui.workbench.live_process import STOP, Phase
+from metl_gui.workbench.places import run_folder
+from metl_gui.workbench.production import live_runs
+from metl_gui.workbench.run_history import runs
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate, end
+from tests.qt.recorded_runs import append, course, keep_errors, keep_live, keep_recorded, progress, say_phase
+
+ORDERS = "fx.payments.orders"
+
+
+@pytest.fixture
+def ran(make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path) -> Window:
+    """Show a project with three runs: a test, a later one that set more aside, and one that failed."""
+    errors = keep_errors(tmp_path / "errors", {"malformed": 3, "unknown_version": 2})
+    with Workbench.open(sample.project) as workbench:
+        keep_recorded(workbench, "r1", 20)
+        keep_recorded(workbench, "r2", 30, errors=str(errors), state=3)
+        keep_recorded(workbench, "r3", 4, mode="production", failure="The disk is full. Free space and go on.",
+                      checkpoint="/somewhere", is_stopped=True)  # fmt: skip
+    window = make_window()
+    activate(window)
+    window.show_project(Workbench.open(sample.project))
+    window.show_page(2)
+    return window
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """Give a process that waits, as one that does a production run."""
+    with subprocess.Popen(["sleep", "600"]) as waiting:
+        yield waiting
+        waiting.kill()
+
+
+def page_of(window: Window) -> RunPage:
+    return window.run_page
+
+
+def row(window: Window, run_id: str) -> QModelIndex:
+    history = page_of(window).setup.history
+    return history.model.index(history.model.row_of(run_id))
+
+
+def click(window: Window, run_id: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    view = page_of(window).setup.history.view
+    spot = view.visualRect(row(window, run_id)).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, keys, spot)
+
+
+def click_cell(table: QTableView, at: int, column: int) -> None:
+    spot = table.visualRect(table.model().index(at, column)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+
+
+def words(table: QTableView) -> list[list[str]]:
+    model = table.model()
+    return [
+        [str(model.index(at, column).data() or "") for column in range(model.columnCount())]
+        for at in range(model.rowCount())
+    ]
+
+
+# the list
+
+
+def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
+    entries = page_of(ran).setup.history.model.entries
+    assert [(entry.run_id, entry.words.pill) for entry in entries] == [
+        ("r3", "failed"),
+        ("r2", "7.5 s"),
+        ("r1", "5.0 s"),
+    ]
+    assert entries[0].spoken.startswith("Production run, state ")
+    assert entries[1].words.title == "Test · state 3"
+
+
+def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) -> None:
+    model = HistoryModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    entries = [entry_of_past(run) for run in page_of(ran)._runs]
+    for shown in ([], entries[1:], entries, entries[:1], entries[::-1], []):
+        model.show_entries(shown)
+        assert model.rowCount() == len(shown)
+
+
+def test_a_click_shows_a_run_in_figures_chart_and_tables(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    assert page.figures.read.value.text() == "30,000"
+    assert page.chart.course.seconds == 7.5
+    assert page.head.title.text() == "Test · state 3"
+    assert page.head.pill.text() == "finished"
+    assert [entity.entity for entity in page.by_entity.rows] == ["payment", "customer"]
+    assert words(page.aside.table)[0][:1] == ["unknown_version"]
+
+
+def test_arrows_go_through_the_runs_and_each_is_shown(ran: Window) -> None:
+    page = page_of(ran)
+    page.setup.history.view.setFocus()
+    QTest.keyClick(page.setup.history.view, Qt.Key.Key_Down)
+    assert (page.report or {})["run_id"] == "r2"
+    QTest.keyClick(page.setup.history.view, Qt.Key.Key_Down)
+    assert (page.report or {})["run_id"] == "r1"
+
+
+def test_a_run_that_failed_says_why_within_the_page_and_offers_to_go_on(
+    ran: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(ran)
+    click(ran, "r3")
+    assert page.failure.isVisible()
+    assert "disk is full" in page.failure.text.text()
+    assert page.head.act.text() == "Go on"
+    resumed: list[str] = []
+    monkeypatch.setattr(page.production, "resume", lambda _workbench, run_id: resumed.append(run_id))
+    QTest.mouseClick(page.head.act, Qt.MouseButton.LeftButton)
+    assert resumed == ["r3"]
+
+
+def test_figures_lead_to_what_they_count(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    page.figures.aside.setFocus()
+    QTest.keyClick(page.figures.aside, Qt.Key.Key_Space)
+    assert QApplication.focusWidget() is page.aside.table
+    assert page.messages.only_aside.isChecked()
+    assert len(page.messages.records) == 5
+    QTest.mouseClick(page.figures.mapped, Qt.MouseButton.LeftButton)
+    assert QApplication.focusWidget() is page.by_entity.table
+    QTest.mouseClick(page.figures.kernel, Qt.MouseButton.LeftButton)
+    assert page.speed.isVisible()
+    QTest.mouseClick(page.figures.rate, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.figures.read, Qt.MouseButton.LeftButton)
+    page.show_details()
+    assert words(page.details.version_table)[0][:2] == [f"{ORDERS} 4", "30,000"]
+
+
+def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_to_the_attribute(ran: Window) -> None:
+    page = page_of(ran)
+    QAbstractItemModelTester(page.details.filled, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    click(ran, "r2")
+    share = words(page.by_entity.table)[0][2]
+    assert share.endswith("%")
+    click_cell(page.by_entity.table, 0, 2)
+    assert page.details.isVisible()
+    rows = words(page.details.filled_table)
+    amount = next(at for at, cells in enumerate(rows) if cells[0] == "amount")
+    assert rows[amount][2] == "300"
+    page.details.filled_table.setCurrentIndex(page.details.filled.index(amount, 0))
+    QTest.keyClick(page.details.filled_table, Qt.Key.Key_Return)
+    assert ran.stack.currentWidget() is ran.map
+    target = ran.selection.current.target
+    assert target is not None
+    version = ran.project.value.cdm.version(target.version or 0)
+    found = version.attribute(target.attribute or 0)
+    assert found is not None
+    assert found.path == "amount"
+
+
+def test_a_version_that_was_read_leads_to_the_map(ran: Window) -> None:
+    page = page_of(ran)
+    page.show_details()
+    click_cell(page.details.version_table, 0, 1)
+    source = ran.selection.current.source
+    assert source is not None
+    assert ran.project.value.extraction.version(source.version or 0).label == "4"
+
+
+# speed
+
+
+def test_speed_says_how_long_a_message_took_and_shows_the_runs_before_it(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    ran.actions_table["run_speed"].trigger()
+    values = {name: label.text() for name, label in page.speed.values.items()}
+    assert values["transformations"] == "30,000"
+    assert values["mean"] == "0.41 µs"
+    assert (values["column sets"], values["hit rate"], values["code"]) == ("7", "99.9 %", "compiled")
+    assert sum(bar.value for bar in page.speed.batches.bars) == 30
+    bars = page.speed.runs.bars
+    assert [bar.key for bar in bars] == ["r1", "r2", "r3"]
+    assert [bar.is_current for bar in bars] == [False, True, False]
+
+
+def test_a_bar_leads_to_its_run_by_keys(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    page.show_speed()
+    page.speed.runs.setFocus()
+    for _ in range(3):
+        QTest.keyClick(page.speed.runs, Qt.Key.Key_Left)
+    assert "p95" in page.speed.runs.accessibleDescription()
+    QTest.keyClick(page.speed.runs, Qt.Key.Key_Return)
+    assert (page.report or {})["run_id"] == "r1"
+    assert page.body.isVisible()
+
+
+# comparing
+
+
+def test_two_runs_chosen_with_ctrl_are_compared_the_older_one_first(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    click(ran, "r1", Qt.KeyboardModifier.ControlModifier)
+    assert page.setup.history.compare.text() == "Compare these two"
+    QTest.mouseClick(page.setup.history.compare, Qt.MouseButton.LeftButton)
+    assert page.comparison.isVisible()
+    read = words(page.comparison.tables["figure"])[0]
+    assert read == ["read", "20,000", "30,000", "+50.0 %"]
+    filled = words(page.comparison.tables["filled"])
+    assert {cells[0] for cells in filled} == {"payment 2.0.0 payment_id", "payment 2.0.0 amount"}
+
+
+def test_a_run_is_compared_with_the_next_one_that_is_clicked(ran: Window) -> None:
+    page = page_of(ran)
+    click(ran, "r1")
+    page.setup.history.compare.setFocus()
+    QTest.keyClick(page.setup.history.compare, Qt.Key.Key_Space)
+    assert page.setup.history.compare.text() == "Choose the other one"
+    click(ran, "r2")
+    comparison = page.comparison.comparison
+    assert comparison is not None
+    assert (comparison.a.run_id, comparison.b.run_id) == ("r1", "r2")
+    QTest.mouseClick(page.comparison.swap, Qt.MouseButton.LeftButton)
+    assert words(page.comparison.tables["figure"])[0][3].startswith("\u2212")
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "run_id"), [("entity", 1, "r1"), ("entity", 2, "r2"), ("reason", 2, "r2"), ("figure", 1, "r1")]
+)
+def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
+    ran: Window, kind: str, column: int, run_id: str
+) -> None:
+    page = page_of(ran)
+    for model in page.comparison.models.values():
+        QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    page._compare((entry_of_past(page._runs[2]), entry_of_past(page._runs[1])))
+    click_cell(page.comparison.tables[kind], 0, column)
+    assert page.body.isVisible()
+    assert (page.report or {})["run_id"] == run_id
+    if kind == "entity":
+        assert page.messages.wanted.entity == "payment"
+    if kind == "reason":
+        assert page.messages.wanted.reason == words(page.aside.table)[0][0]
+
+
+def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> None:
+    page = page_of(ran)
+    page._compare((entry_of_past(page._runs[2]), entry_of_past(page._runs[1])))
+    table = page.comparison.tables["filled"]
+    table.setFocus()
+    table.setCurrentIndex(page.comparison.models["filled"].index(0, 0))
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert ran.stack.currentWidget() is ran.map
+
+
+# runs that go on
+
+
+def own_run(window: Window, ticks: int = 10) -> FollowedRun:
+    page = page_of(window)
+    page._runs_for = page._project.workbench
+    page.own = FollowedRun("Test · state 4")
+    page._list()
+    page.show_own()
+    for event in course("r9", 40)[: ticks + 1]:
+        window.spark.told.emit(event)
+    return page.own
+
+
+def test_a_run_says_how_far_it_is_and_how_long_it_still_takes(ran: Window) -> None:
+    page = page_of(ran)
+    own_run(ran)
+    assert page.head.pill.text() == "running"
+    assert "10 kB of 40 kB · 7.5 s left" in page.head.facts.text()
+    assert page.head.bar.value() == 250
+
+
+def test_looking_at_an_earlier_run_does_not_disturb_the_one_that_goes_on(ran: Window) -> None:
+    page = page_of(ran)
+    own_run(ran, 10)
+    click(ran, "r1")
+    ran.spark.told.emit(progress("r9", 12, 40))
+    assert page.figures.read.value.text() == "20,000"
+    click(ran, "this window's run")
+    assert page.figures.read.value.text() == "12,000"
+    assert page.chart.course.seconds == 3.0
+
+
+def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_again(
+    ran: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(ran)
+    own_run(ran)
+    page._ended(Outcome(error=RunError("The Spark process ended.", "No memory was left.", "Close something.")))
+    assert (page.head.pill.text(), page.failure.title.text()) == ("failed", "The Spark process ended.")
+    assert "Close something." in page.failure.text.text()
+    assert page.figures.read.value.text() == "10,000"
+    again: list[object] = []
+    page._last = page.setup.test_request
+    monkeypatch.setattr(ran.spark, "run", lambda _workbench, request: again.append(request))
+    QTest.mouseClick(page.failure.again, Qt.MouseButton.LeftButton)
+    assert again == [page._last]
+    assert not page.failure.isVisible()
+
+
+def test_a_stopped_run_says_that_nothing_was_kept(ran: Window) -> None:
+    page = page_of(ran)
+    own_run(ran)
+    page.stop()
+    assert page.head.facts.text() == "is being stopped"
+    page._ended(Outcome(is_cancelled=True))
+    assert (page.head.pill.text(), page.head.facts.text()) == ("stopped", "Nothing of it was kept.")
+
+
+def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop(
+    ran: Window, process: subprocess.Popen[bytes]
+) -> None:
+    page, workbench = page_of(ran), ran.project.workbench
+    assert workbench is not None
+    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
+    page.production.look()
+    entry = page.setup.history.model.entries[0]
+    assert (entry.run_id, entry.words.pill) == ("p1", "live")
+    click(ran, "p1")
+    assert page.figures.read.value.text() == "8,000"
+    assert page.head.pill.text() == "live"
+    append(run.folder, [progress("p1", 9, bytes_waiting=5_000), StateChanged("p1", 5, "", 3)])
+    page.production.tell()
+    assert page.figures.read.value.text() == "9,000"
+    assert "5 kB behind" in page.head.facts.text()
+    assert "goes on when this window is closed" in page.head.facts.text()
+    QTest.mouseClick(page.head.act, Qt.MouseButton.LeftButton)
+    assert (run.folder / STOP).exists()
+
+
+def test_closing_the_window_leaves_a_production_run_alone(
+    make_window: Callable[[], Window], sample: SampleFolder, process: subprocess.Popen[bytes]
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    workbench = window.project.workbench
+    assert workbench is not None
+    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
+    window.run_page.production.look()
+    window.show_page(2)
+    click(window, "p1")
+    window.close()
+    assert run.is_alive
+    assert not (run.folder / STOP).exists()
+
+
+def test_a_run_that_ends_while_it_is_followed_becomes_one_of_the_past(
+    ran: Window, process: subprocess.Popen[bytes]
+) -> None:
+    page, workbench = page_of(ran), ran.project.workbench
+    assert workbench is not None
+    run = keep_live(workbench, "p1", process.pid, follow=False, events=course("p1", 8))
+    page.production.look()
+    click(ran, "p1")
+    report = keep_recorded(workbench, "p1", 8, mode="production")
+    RunFolder(run.folder).write_report(report)
+    say_phase(run.folder, "p1", Phase.ENDED, process.pid)
+    page.production.tell()
+    assert live_runs(workbench.project_id) == ()
+    assert (page.report or {})["run_id"] == report.run_id
+    assert page.head.pill.text() == "finished"
+
+
+@pytest.mark.parametrize("answer", ["start", "cancel"])
+def test_production_asks_once_and_names_the_state_the_places_and_that_it_outlives_the_window(
+    ran: Window, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    page = page_of(ran)
+    asked: list[str] = []
+    started: list[object] = []
+
+    def reply(title: str, text: str, *_: object) -> str:
+        asked.append(f"{title}\n{text}")
+        return answer
+
+    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(page.production, "start", lambda _workbench, request: started.append(request))
+    page.setup.mode.choose("production")
+    page.setup.sink.setText("/out/messages")
+    page.setup.format.setCurrentIndex(1)
+    page.setup.mode.follow.setChecked(True)
+    QTest.mouseClick(page.setup.run_button, Qt.MouseButton.LeftButton)
+    live = ran.history.live.state
+    assert live is not None
+    assert len(asked) == 1
+    for part in (
+        f"state {live.state} “{live.name}”",
+        "/out/messages, as Parquet",
+        "closing this window does not stop it",
+    ):
+        assert part in asked[0]
+    assert len(started) == (answer == "start")
+    if started:
+        request = page.setup.request
+        assert started == [request]
+        assert (request.format, request.follow, request.freeze) == ("parquet", True, False)
+
+
+def test_a_target_that_was_run_on_is_offered_again_without_its_token(
+    ran: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(ran)
+    monkeypatch.setattr(ran.spark, "run", lambda *_: None)
+    page.setup.target.choose("sc://spark.example.com:15002/;token=secret")
+    page.run()
+    assert ran.settings.targets == ["sc://spark.example.com:15002"]
+    box = page.setup.target.box
+    assert "sc://spark.example.com:15002" in [box.itemText(at) for at in range(box.count())]
+
+
+def test_a_target_that_cannot_be_read_says_so_beside_the_box(ran: Window) -> None:
+    page = page_of(ran)
+    page.setup.target.line.setFocus()
+    page.setup.target.line.selectAll()
+    QTest.keyClicks(page.setup.target.line, "sprak")
+    QTest.keyClick(page.setup.target.line, Qt.Key.Key_Return)
+    assert page.setup.target.state.text() != "not started"
+    assert page.setup.target.state.text() in ran.head.spark.text()
+
+
+# looks
+
+
+STATES: dict[str, Callable[[Window], object]] = {
+    "finished": lambda window: click(window, "r2"),
+    "failed": lambda window: click(window, "r3"),
+    "running": own_run,
+    "speed": lambda window: window.run_page.show_speed(),
+    "details": lambda window: window.run_page.show_details(),
+    "compared": lambda window: window.run_page._compare(
+        (entry_of_past(window.run_page._runs[2]), entry_of_past(window.run_page._runs[1]))
+    ),
+    "production": lambda window: window.run_page.setup.mode.choose("production"),
+}
+
+
+LOOKS = (("light", (1600, 1000)), ("dark", (1100, 700)), ("light", (1100, 700)))
+
+
+@pytest.mark.parametrize(
+    ("state", "theme", "size"), [(state, *LOOKS[at % len(LOOKS)]) for at, state in enumerate(STATES)]
+)
+def test_every_state_of_the_page_fits_and_can_be_grabbed(
+    ran: Window, tmp_path: Path, state: str, theme: str, size: tuple[int, int]
+) -> None:
+    ran.dressing.choose(theme)
+    ran.resize(*size)
+    STATES[state](ran)
+    QApplication.processEvents()
+    picture = ran.grab()
+    assert picture.save(str(tmp_path / f"run-{state}-{theme}.png"))
+    page = page_of(ran)
+    for button in (*page.head.views, page.setup.run_button, page.setup.stop_button):
+        if button.isVisible():
+            inside = page.rect().contains(button.mapTo(page, button.rect().bottomRight() - QPoint(1, 1)))
+            assert inside, f"{button.text()} is cut"
+
+
+@pytest.mark.spark
+def test_a_real_production_run_is_started_followed_and_outlives_the_window(
+    dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ask", lambda *_: "start")
+    source = Path(shutil.copytree(sample.messages, tmp_path / "source"))
+    assert dressed.styleSheet()
+    window = Window(QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
+    window.show()
+    workbench = Workbench.open(sample.project)
+    project_id = workbench.project_id
+    window.show_project(workbench)
+    window.show_page(2)
+    page = page_of(window)
+    page.setup.source.setText(str(source))
+    page.setup.sink.setText(str(tmp_path / "messages"))
+    page.setup.mode.choose("production")
+    page.setup.mode.follow.setChecked(True)
+    page.run_chosen()
+    qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1, timeout=120_000)
+    (run,) = live_runs(project_id)
+    assert page.setup.history.model.entries[0].is_live
+    end(window)
+    try:
+        assert run.is_alive
+        assert run_folder(project_id, run.run_id) == run.folder
+    finally:
+        assert production.stop_run(run, 60.0)
+    with Workbench.open(sample.project) as again:
+        past = next(each for each in runs(again) if each.run_id == run.run_id)
+        assert past.report.read > 0

@@ -20,6 +20,7 @@ def main() -> int:
     parser.add_argument("--round", type=int, help="play this round only")
     parser.add_argument("--from-round", type=int, default=0, help="begin with this round")
     parser.add_argument("--checked", action="store_true", help="check every load and store of the compiled kernel")
+    parser.add_argument("--alone", action="store_true", help="watch the compiled kernel without the reference")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), help="where failures are written")
     parser.add_argument("--most", type=int, default=5, help="give up after so many failures (default: 5)")
     parser.add_argument("--again", type=Path, help="map the batches of a written failure again, and nothing else")
@@ -30,6 +31,7 @@ def main() -> int:
 
 
 def _play(arguments: argparse.Namespace) -> int:
+    from tests.fuzz.kernels import Alone, Pair
     from tests.fuzz.minimise import minimised, write_failure
     from tests.fuzz.rounds import play
 
@@ -37,7 +39,7 @@ def _play(arguments: argparse.Namespace) -> int:
     messages = hits = failures = 0
     number = arguments.from_round if arguments.round is None else arguments.round
     while messages < arguments.messages and time.monotonic() - began < arguments.seconds:
-        played = play(f"{arguments.seed}:{number}")
+        played = play(f"{arguments.seed}:{number}", Alone if arguments.alone else Pair)
         messages, hits = messages + played.messages, hits + played.hits
         if played.failure is not None:
             failures += 1

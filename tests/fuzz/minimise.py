@@ -50,6 +50,7 @@ def write_failure(failure: Failure, folder: Path, explanation: str = "") -> Path
         "seed": failure.seed,
         "mode": failure.setting.mode,
         "is_replay": failure.setting.is_replay,
+        "patience": failure.setting.patience,
         "batches": [[_shown(raw) for raw in records] for records in failure.batches],
         "plan": json.loads(plans.encode(failure.setting.plan)),
     }
@@ -60,7 +61,8 @@ def write_failure(failure: Failure, folder: Path, explanation: str = "") -> Path
 def read_failure(path: Path) -> Failure:
     """Read a failure back, its records a line each."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    setting = Setting(plans.decode(json.dumps(content["plan"]).encode()), content["mode"], content["is_replay"])
+    plan = plans.decode(json.dumps(content["plan"]).encode())
+    setting = Setting(plan, content["mode"], content["is_replay"], content["patience"])
     batches = tuple(Records.of([_hidden(raw) for raw in raws], "f") for raws in content["batches"])
     return Failure(content["seed"], setting, batches, tuple(content["found"]))
 

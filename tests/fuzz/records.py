@@ -123,7 +123,7 @@ class Writer:
             ("after", after),
             ("source", self.source(table)),
             ("op", op),
-            ("ts_ms", dice.choice(("1634052484031", "1634052484032", "null", '"12"', "1.5", '"x"'))),
+            ("ts_ms", self._time()),
         ]
         if dice.random() < 0.5:
             members += [("ts_us", "1634052484031000"), ("ts_ns", "1634052484031000000")]
@@ -134,6 +134,14 @@ class Writer:
         if dice.random() < 0.03:
             members.pop(dice.randrange(len(members)))
         return written(dice, members, is_tidy=dice.random() < 0.85)
+
+    def _time(self) -> str:
+        """Write a time, most often as connectors do."""
+        if self.dice.random() < 0.8:
+            return f"163405248{self.dice.randrange(1000, 10000)}"
+        return self.dice.choice(
+            ("null", '"12"', '"0012"', "[12]", "1.5", "-1", '"x"', '""', '"1"', "1e3", "{}", "true")
+        )
 
     def source(self, table: Table) -> str:
         """Write a source block."""
@@ -165,7 +173,7 @@ class Writer:
                 ("op", (*_OPS, *_ODD_OPS)),
                 ("deleted", ('"false"', '"false"', '"true"', "true", "null")),
                 ("lsn", ("5", "null")),
-                ("source_ts_ms", ("6", "null", '"6"')),
+                ("source_ts_ms", ("6", "null", '"6"', '"06"', "[6]")),
                 ("table", ('"t"',)),
             )
             if dice.random() < 0.5

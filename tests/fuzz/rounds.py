@@ -53,17 +53,20 @@ class Played:
     failure: Failure | None
 
 
-def play(seed: str, watch: Callable[[], bool] = lambda: False) -> Played:
+def play(seed: str, kernels: type[Pair] = Pair, watch: Callable[[], bool] = lambda: False) -> Played:
     """Play the round of a seed.
 
     Args:
         seed: decides everything.
+        kernels: what maps the batches.
         watch: asked between batches; true ends the round early.
     """
     dice = Random(seed)
     world, pool = _drawn(dice)
-    setting = Setting(world.plan, "production" if dice.random() < 0.4 else "test", dice.random() < 0.15)
-    pair = Pair(setting)
+    setting = Setting(
+        world.plan, "production" if dice.random() < 0.4 else "test", dice.random() < 0.15, dice.choice((0, 0, 1, 2))
+    )
+    pair = kernels(setting)
     batches: list[Records] = []
     mapped = 0
     for _ in range(_BATCHES):

@@ -20,6 +20,7 @@ from metl_gui.core import paths
 from metl_gui.core.compatibility import is_widening
 from metl_gui.core.nodes import Attribute
 from metl_gui.core.suggest.names import Scores, alike, alike_texts
+from metl_gui.core.suggest.values import forms_meet
 from metl_gui.core.suggest.words import letters
 
 Values = Mapping[int, frozenset[str]]
@@ -33,6 +34,7 @@ _REWRITTEN_SHARE, _FEWEST_REWRITTEN, _LEAST_REWRITTEN = 0.42, 4, 0.8
 """How much a place says where a row of so many attributes was written anew, of which most keep their types."""
 
 _FEWEST_VALUES = 3
+_FEW_IN_COMMON = 0.05
 _FEWEST_LETTERS_OF_DOC = 12
 _ELSEWHERE = 0.85
 _MOVED_ALONE, _MOVED_TOGETHER = 0.62, 0.95
@@ -125,7 +127,7 @@ def weigh_renames(
     scores += (1 - scores) * np.where(rewritten, _REWRITTEN_SHARE, _PLACE_SHARE) * places
     scores += (1 - scores) * _SAID_SHARE * said
     scores *= np.where((docs >= 0) & (docs < _OTHER_DOC), _DOCS_DIFFER, 1)
-    scores *= np.where((alike_values >= 0) & (alike_values < 0.05), _VALUES_DIFFER, 1)
+    scores *= np.where((alike_values >= 0) & (alike_values < _FEW_IN_COMMON), _VALUES_DIFFER, 1)
     scores *= np.where(same, 1, np.where(widened, _TYPE_WIDENED, 0))
     return Renames(scores.astype(np.float32), names, places, docs, alike_values, said, widened & ~same, moves)
 
@@ -292,7 +294,10 @@ def _one_holds_the_other(ours: Sequence[str], theirs: Sequence[str]) -> Scores:
 
 
 def _alike_values(lost: Sequence[Attribute], new: Sequence[Attribute], values: Values | None) -> Scores:
-    """Share of the fewer values that the other has too; -1 where too few are known."""
+    """Share of the fewer values that the other has too; -1 where they are too few to tell.
+
+    Samples of names and numbers seldom meet, so that none in common speaks against a pair only where the forms differ.
+    """
     found = np.full((len(lost), len(new)), -1, np.float32)
     if not values:
         return found
@@ -302,7 +307,8 @@ def _alike_values(lost: Sequence[Attribute], new: Sequence[Attribute], values: V
     ]
     for row, ours in known[0]:
         for column, theirs in known[1]:
-            found[row, column] = len(ours & theirs) / min(len(ours), len(theirs))
+            share = len(ours & theirs) / min(len(ours), len(theirs))
+            found[row, column] = share if share >= _FEW_IN_COMMON or not forms_meet(ours, theirs) else -1
     return found
 
 

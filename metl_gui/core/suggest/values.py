@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ _FORMS_SHARE = 0.8
 _FEWEST_LETTERS = 3
 _FEWEST_DIGITS = 4
 _NUMBER = re.compile(r"[-+]?9+\+?(?:\.9+\+?)?")
+_DAY = re.compile(r"9999-99-99|99[./]99[./]9999")
 _RUN = re.compile(r"(9|A|a)\1*\+?")
 _PLAIN = re.compile(r"[Aa9 +]*")
 
@@ -41,6 +42,11 @@ def values_alike(ours: tuple[str, ...], theirs: tuple[str, ...]) -> float:
     alike_forms = sum(min(share, other.forms.get(form, 0.0)) for form, share in one.forms.items())
     found = max(same, _FORMS_SHARE * alike_forms)
     return round(found, 3) if found >= LEAST_ALIKE else 0.0
+
+
+def forms_meet(ours: Iterable[str], theirs: Iterable[str]) -> bool:
+    """Whether any value of the one has the form of a value of the other; where none has, both are different things."""
+    return not {_short(value) for value in ours}.isdisjoint(_short(value) for value in theirs)
 
 
 class _Look(NamedTuple):
@@ -75,8 +81,8 @@ def _short(value: str) -> str:
 
 
 def _is_distinctive(form: str) -> bool:
-    """Whether a form has marks between its letters, or mixes capitals with digits, and is no number."""
-    if _NUMBER.fullmatch(form):
+    """Whether a form has marks between its letters, or mixes capitals with digits, and is no number and no day."""
+    if _NUMBER.fullmatch(form) or _DAY.match(form):
         return False
     if "9" in form and "A" in form:
         return True

@@ -323,3 +323,22 @@ def test_each_side_is_parted_by_all_words_of_the_other(one: list[str], other: li
         assert [list(dict.fromkeys(word.written for word in name)) for name in found] == [
             list(dict.fromkeys(words)) for words in wanted
         ]
+
+
+def test_samples_of_identifiers_that_do_not_meet_speak_against_no_rename() -> None:
+    """A few dozen of thousands of customers seldom are the same ones."""
+    world = World()
+    world.schema("s", "1", "customer_id", "kind")
+    world.entity("e", "1", "payer", "sort")
+    world.map("s@1:e@1", payer="customer_id", sort="kind")
+    world.schema("s", "2", "customer_ref", "kind")
+    block = world.block("s@2:e@1")
+    (old,) = [a for a in world.version(Side.EXTRACTION, "s", "1").attributes if a.path == "customer_id"]
+    (new,) = [a for a in world.version(Side.EXTRACTION, "s", "2").attributes if a.path == "customer_ref"]
+    numbers = [frozenset(f"C-{at}" for at in range(start, start + 9)) for start in (1000, 2000)]
+    words = frozenset(["see contract 5", "call back", "paid twice"])
+    score = proposals(world.document, block)[0].score
+    assert proposals(world.document, block, values={old.id: numbers[0], new.id: numbers[1]})[0].score == score
+    assert proposals(world.document, block, values={old.id: numbers[0], new.id: numbers[0]})[0].score > score
+    against = proposals(world.document, block, values={old.id: numbers[0], new.id: words})
+    assert not against or against[0].score < score

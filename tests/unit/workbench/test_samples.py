@@ -372,6 +372,7 @@ def test_alike_values_are_evidence_for_a_suggestion_and_masked_ones_are_not(mapp
         (("1", "2", "3", "4"), ("1", "2", "3", "4"), False),
         (("red", "green", "blue"), ("one", "two", "three"), False),
         (("12.50", "13.75", "99.10"), ("1.20", "44.50", "20.00"), False),
+        (("2025-01-01", "2025-01-02", "2025-01-03"), ("2024-02-01", "2024-03-02", "2024-04-03"), False),
         ((), ("EUR", "USD", "CHF"), False),
     ],
 )

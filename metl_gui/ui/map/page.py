@@ -33,6 +33,7 @@ from metl_gui.ui.matrix.dropping import Landing
 from metl_gui.ui.matrix.hits import Cell, position_range
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.notes import PlaceNotes
+from metl_gui.ui.sample_values import PlaceValues
 from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version, still_there
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
@@ -70,6 +71,7 @@ class MapPage(QMainWindow):
         self._is_picking = False
         self._order = Order.TREE
         self._notes = {side: PlaceNotes(project, side) for side in Side}
+        self._values = {side: PlaceValues(project, side) for side in Side}
         self._prepared: Content | None = None
         self._extents: tuple[Content, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
@@ -266,6 +268,7 @@ class MapPage(QMainWindow):
             self.matrix.sight.ghosts,
             lambda side, place: self._notes[side].of(place),
             self._project.comments(),
+            lambda side, place: self._values[side].tip(place),
         )
 
     def _with_partner(self, selected: Selected) -> Selected:

@@ -40,12 +40,17 @@ def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> s
     return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
 
 
+def _no_values(_side: Side, _place: Place) -> str:
+    return ""
+
+
 def tip(
     content: Content,
     selected: Selected,
     ghosts: tuple[Ghost, ...],
     notes: Callable[[Side, Place], Note],
     comments: Comments,
+    values: Callable[[Side, Place], str] = _no_values,
 ) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
@@ -55,10 +60,11 @@ def tip(
         ghosts: the suggestions that are shown.
         notes: what people said of a node.
         comments: what they said of elements.
+        values: a line on the sample values of a node.
     """
     document = content.document
     parts = [
-        _node(document, side, place, notes(side, place))
+        _node(document, side, place, notes(side, place), values(side, place))
         for side, place in ((Side.EXTRACTION, selected.source), (Side.CDM, selected.target))
         if place is not None
     ]
@@ -139,8 +145,8 @@ def _name(document: Document, side: Side, place: Place) -> str:
     return path_of(document, side, place.version, place.attribute)
 
 
-def _node(document: Document, side: Side, place: Place, note: Note) -> str:
-    """Name a node with its type, the versions that have it, its documentation, and what people said of it."""
+def _node(document: Document, side: Side, place: Place, note: Note, values: str) -> str:
+    """Name a node with its type, the versions that have it, its documentation, values, and what people said of it."""
     lines = [place_words(document, side, place)]
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
@@ -153,7 +159,7 @@ def _node(document: Document, side: Side, place: Place, note: Note) -> str:
     elif place.version is None and document.tree(side).find_schema(place.schema) is not None:
         count = len(document.tree(side).schema(place.schema).version_ids)
         lines[0] += f" · {number_of(count, 'version')}"
-    lines += ["masked"] if note.is_masked else []
+    lines += ["masked"] if note.is_masked else [escape(values)] if values else []
     lines += [f"“{escape(note.comment)}”"] if note.comment else []
     return "<br>".join(lines)
 

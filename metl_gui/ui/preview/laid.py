@@ -16,6 +16,7 @@ from metl_gui.core.nodes import Side, Version
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.ui.run.indent import TOKENS, indented
 from metl_gui.ui.run.members import Member, Path, members_of
+from metl_gui.ui.run.message_pairs import unwrapped
 from metl_gui.workbench.masking import UNREADABLE
 from metl_gui.workbench.preview import Preview, PreviewMessage, payload_of
 
@@ -135,6 +136,9 @@ class _Page:
         if raw is None:
             self.say(UNREADABLE, Look.QUIET)
             return
+        carrier, raw = unwrapped(raw) if self.is_whole else ("", raw)
+        if carrier:
+            self.say(carrier, Look.QUIET)
         text = self._text(raw)
         version = self._version(preview)
         self._row(text, version, preview)

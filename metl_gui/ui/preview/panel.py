@@ -122,7 +122,7 @@ class PreviewPanel(Surface):
     @property
     def shown_values(self) -> dict[tuple[Side, int, int], str]:
         """The values of the message that is shown, by side, version and attribute id."""
-        spots = self.text.laid.spots if self.isVisible() and not self.tools.whole.isChecked() else ()
+        spots = self.text.laid.spots if self.isVisible() else ()
         return {(s.side, s.version, s.attribute): shown_value(s.value.encode()) for s in spots}
 
     @property

@@ -52,8 +52,8 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def report_of(run_id: str, **others: Any) -> RunReport:
-    facts = {"run_id": run_id, "mode": "test", "spark": "local[2]", "state": 3, "hash": "h", "seconds": 2.0}
-    return RunReport(**(facts | {"records_per_second": 1.0} | _COUNTS | others))
+    facts: dict[str, Any] = {"run_id": run_id, "mode": "test", "spark": "local[2]", "state": 3, "hash": "h"}
+    return RunReport(**(facts | {"seconds": 2.0, "records_per_second": 1.0} | _COUNTS | others))
 
 
 def holder_of(process_id: int) -> Holder:
@@ -188,7 +188,7 @@ def test_two_runs_are_compared_figure_by_figure(workbench: Workbench) -> None:
         workbench.add_run(report.as_json(), [])
     found = compare_runs(find_past(workbench, "a"), find_past(workbench, "b"))
     rows = {figure.name: (figure.a, figure.b, figure.change) for figure in found.rows}
-    assert rows["read"] == (4, 6, 2)
+    assert list(rows["read"]) == [4, 6, 2]
     assert [(figure.name, figure.a, figure.b) for figure in found.by_reason] == [("malformed", 0, 1)]
     rates = {(rate.entity, rate.path): (rate.rate_a, rate.rate_b) for rate in found.fill_rates}
     assert rates == {("order@1", "id"): (1.0, 1.0), ("order@1", "n"): (0.25, 0.0), ("order@2", "x"): (0.0, 0.0)}

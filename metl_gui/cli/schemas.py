@@ -62,7 +62,7 @@ def _register_import(commands: Commands) -> None:
     parser.add_argument(
         "--format",
         default="auto",
-        help="auto (looks into each file, the default), json-schema, connect-json or connect-schema",
+        help="auto (looks into each file, the default), json-schema, connect-json, connect-schema or avro",
     )
 
 

@@ -8,7 +8,6 @@ Source: dmm.md §2 (registry ids attach to versions), cdc-formats.md §7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metl_gui.core.document import Document
@@ -61,13 +60,3 @@ def version_of(document: Document, wire: WireSchema) -> Version | None:
         return None
     versions = document.tree(Side.EXTRACTION).versions(schema.id)
     return next((version for version in versions if version.fingerprint == wire.fingerprint), None)
-
-
-def ids_of(wire: Iterable[WireSchema], schema_names: Iterable[str], fingerprint: str) -> tuple[str, ...]:
-    """List the registry ids of one version, for people; fingerprints of single-object encoding are left out."""
-    names = frozenset(schema_names)
-    return tuple(
-        one.id
-        for one in wire
-        if one.fingerprint == fingerprint and one.schema in names and not one.id.startswith("rabin:")
-    )

@@ -17,42 +17,30 @@ Source: contract.md §5 (outgoing message), cdc-formats.md §5 and §7.
 
 from __future__ import annotations
 
-import math
-import re
 import struct
-import sys
-from base64 import b64encode
-from collections.abc import Callable
-from decimal import Decimal
-from typing import NoReturn, TypeAlias
-
-import numpy as np
+from typing import NoReturn
 
 from metl_gui.core.avro_container import read_long
 from metl_gui.core.avro_schema import is_decimal, is_map_entry
 from metl_gui.core.avro_types import AvroType
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.core.json_text import DEPTH_LIMIT, quoted
+from metl_gui.engine.kernel.avro_primitives import (
+    DOUBLE,
+    FLOAT,
+    PRIMITIVES,
+    Write,
+    enum_writer,
+    fixed_writer,
+    undecodable,
+    write_bytes,
+    write_decimal,
+    write_string,
+)
 from metl_gui.errors import RecordError
-
-Write: TypeAlias = Callable[[bytes, int, bytearray], int]
-"""Reads the value that begins at a place, appends its text, and returns where the next value begins."""
 
 MAX_EMPTY_ITEMS = 65_536
 """Items that take no bytes (nulls, records of nulls) that one block may claim."""
-
-_SPECIAL = re.compile(rb'[\x00-\x1f"\\]')
-_SHORT = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r", 0x22: b'\\"', 0x5C: b"\\\\"}
-_FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
-_LARGE, _SMALL = 1e7, 1e-3
-_LARGEST = sys.float_info.max
-_INT_LIMIT = 1 << 31
-_SMALL_NUMBERS = tuple(b"%d" % ((byte >> 1) ^ -(byte & 1)) for byte in range(0x80))
-
-
-def undecodable(detail: str) -> RecordError:
-    """Make the error for bytes that their schema did not write."""
-    return RecordError("undecodable", detail)
 
 
 class AvroReader:
@@ -122,13 +110,13 @@ class _Compiler:
             case "map":
                 return _items(_member(self.compile(avro.branches[0])), 1, b"{", b"}")
             case "enum":
-                return _enum(avro.symbols)
+                return enum_writer(avro.symbols)
             case "fixed":
-                return _fixed(avro.size_bytes, is_decimal(avro))
+                return fixed_writer(avro.size_bytes, is_decimal(avro))
             case "bytes":
-                return _decimal if is_decimal(avro) else _bytes
+                return write_decimal if is_decimal(avro) else write_bytes
             case kind:
-                return _PRIMITIVES[kind]
+                return PRIMITIVES[kind]
 
     def _union(self, avro: AvroType) -> Write:
         writers = [self.compile(branch) for branch in avro.branches]
@@ -164,9 +152,9 @@ class _Compiler:
                 case "fixed":
                     least = avro.size_bytes
                 case "float":
-                    least = _FLOAT.size
+                    least = FLOAT.size
                 case "double":
-                    least = _DOUBLE.size
+                    least = DOUBLE.size
                 case _:
                     least = 1
             self._sizes[id(avro)] = least
@@ -282,7 +270,7 @@ def _items(one: Write, least: int, opening: bytes, closing: bytes) -> Write:
 
 def _member(one: Write) -> Write:
     def write(body: bytes, at: int, out: bytearray) -> int:
-        at = _string(body, at, out)
+        at = write_string(body, at, out)
         out += b":"
         return one(body, at, out)
 
@@ -301,148 +289,5 @@ def _pair(key: Write, value: Write, opening: bytes, between: bytes, closing: byt
     return write
 
 
-def _enum(symbols: tuple[str, ...]) -> Write:
-    texts = [quoted(symbol) for symbol in symbols]
-
-    def write(body: bytes, at: int, out: bytearray) -> int:
-        symbol, at = read_long(body, at)
-        if not 0 <= symbol < len(texts):
-            raise undecodable(f"there is no symbol {symbol}")
-        out += texts[symbol]
-        return at
-
-    return write
-
-
-def _fixed(size: int, is_number: bool) -> Write:
-    def write(body: bytes, at: int, out: bytearray) -> int:
-        end = at + size
-        if end > len(body):
-            _too_short()
-        raw = body[at:end]
-        out += b'"' + b64encode(_shortest(raw) if is_number else raw) + b'"'
-        return end
-
-    return write
-
-
-def _null(_body: bytes, at: int, out: bytearray) -> int:
-    out += b"null"
-    return at
-
-
-def _boolean(body: bytes, at: int, out: bytearray) -> int:
-    byte = body[at]
-    if byte > 1:
-        raise undecodable(f"a boolean is {byte}")
-    out += b"true" if byte else b"false"
-    return at + 1
-
-
-def _int(body: bytes, at: int, out: bytearray) -> int:
-    value, at = read_long(body, at)
-    if not -_INT_LIMIT <= value < _INT_LIMIT:
-        raise undecodable(f"the number {value} has more than 32 bits")
-    out += b"%d" % value
-    return at
-
-
-def _long(body: bytes, at: int, out: bytearray) -> int:
-    byte = body[at]
-    if byte < 0x80:  # most are small, and one call less is a fifth of the time
-        out += _SMALL_NUMBERS[byte]
-        return at + 1
-    value, at = read_long(body, at)
-    out += b"%d" % value
-    return at
-
-
-def _float(body: bytes, at: int, out: bytearray) -> int:
-    (value,) = _FLOAT.unpack_from(body, at)
-    # The shortest digits that a float of 32 bits needs are fewer than those of the same number in 64 bits.
-    out += java_text(value if value.is_integer() and abs(value) < _LARGE else float(str(np.float32(value))))
-    return at + 4
-
-
-def _double(body: bytes, at: int, out: bytearray) -> int:
-    (value,) = _DOUBLE.unpack_from(body, at)
-    out += java_text(value)
-    return at + 8
-
-
-def _content(body: bytes, at: int) -> tuple[bytes, int]:
-    byte = body[at]
-    if byte < 0x80 and not byte & 1:
-        size, at = byte >> 1, at + 1
-    else:
-        size, at = read_long(body, at)
-    end = at + size
-    if not 0 <= size <= len(body) - at:
-        raise undecodable(f"a value claims {size} bytes, and {len(body) - at} are left")
-    return body[at:end], end
-
-
-def _bytes(body: bytes, at: int, out: bytearray) -> int:
-    raw, at = _content(body, at)
-    out += b'"' + b64encode(raw) + b'"'
-    return at
-
-
-def _decimal(body: bytes, at: int, out: bytearray) -> int:
-    raw, at = _content(body, at)
-    out += b'"' + b64encode(_shortest(raw)) + b'"'
-    return at
-
-
-def _string(body: bytes, at: int, out: bytearray) -> int:
-    raw, at = _content(body, at)
-    if not raw.isascii():
-        raw.decode()  # refuses what is not strict UTF-8
-    out += b'"' + (_SPECIAL.sub(_escaped, raw) if _SPECIAL.search(raw) else raw) + b'"'
-    return at
-
-
-def _escaped(found: re.Match[bytes]) -> bytes:
-    (byte,) = found[0]
-    return _SHORT.get(byte) or b"\\u%04X" % byte
-
-
-def _shortest(raw: bytes) -> bytes:
-    """Return the same number in two's complement with as few bytes as it takes."""
-    at = 0
-    while at + 1 < len(raw) and ((raw[at] == 0 and raw[at + 1] < 0x80) or (raw[at] == 0xFF and raw[at + 1] >= 0x80)):
-        at += 1
-    return raw[at:]
-
-
-def java_text(value: float) -> bytes:
-    """Write a number as Java does, plain from 0.001 up to ten millions, else with an exponent; what is none as text."""
-    size = abs(value)
-    if not size <= _LARGEST:
-        return b'"NaN"' if math.isnan(value) else b'"Infinity"' if value > 0 else b'"-Infinity"'
-    if size == 0 or _SMALL <= size < _LARGE:
-        return repr(value).encode()
-    sign, digits, power = Decimal(repr(value)).normalize().as_tuple()
-    whole, *fraction = digits
-    exponent = int(power) + len(fraction)
-    text = "".join(map(str, fraction)) or "0"
-    return f"{'-' if sign else ''}{whole}.{text}E{exponent}".encode()
-
-
 def _wrong_branch() -> NoReturn:
     raise undecodable("a value names an alternative that its schema does not have")
-
-
-def _too_short() -> NoReturn:
-    raise undecodable("the bytes end within a value")
-
-
-_PRIMITIVES: dict[str, Write] = {
-    "null": _null,
-    "boolean": _boolean,
-    "int": _int,
-    "long": _long,
-    "float": _float,
-    "double": _double,
-    "string": _string,
-}

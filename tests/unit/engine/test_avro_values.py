@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from metl_gui.core.avro_container import written_long
 from metl_gui.core.avro_types import read_avro
-from metl_gui.engine.kernel.avro_values import AvroReader, java_text
+from metl_gui.engine.kernel.avro_primitives import java_text
+from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.errors import RecordError
 
 UNBOUNDED = {"type": "record", "name": "node", "fields": [{"name": "next", "type": ["null", "node"]}]}

@@ -27,12 +27,16 @@ from metl_gui.store.project_file import ProjectFile
 from metl_gui.workbench.live_process import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
 from metl_gui.workbench.production import PLAN, ProductionOrder, read_order, report_so_far
 from metl_gui.workbench.profiles import find_target
-from metl_gui.workbench.running import PRODUCTION, pin
+from metl_gui.workbench.progress import UNWATCHED, do_here
+from metl_gui.workbench.running import PRODUCTION, looked_into, pin
 from metl_gui.workbench.session import Workbench, person
+from metl_gui.workbench.version_tasks import REASONS
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
 _PUBLISHED_SECONDS = 1.0
+_VERSIONS_SECONDS = 30.0
+_VERSIONS_PART = 50
 _TRIES = 3
 """How often a batch is tried again that Spark, or a worker of it, did not survive."""
 
@@ -58,7 +62,7 @@ class Production:
     def run(self) -> None:
         """Do everything, and leave the report."""
         self._tell(Phase.STARTING)
-        duties = [self._beat, self._hear]
+        duties = [self._beat, self._hear, self._look_for_versions]
         if self.order.follows_published:
             duties.append(self._take_published)
         threads = [threading.Thread(target=duty, name=duty.__name__, daemon=True) for duty in duties]
@@ -148,6 +152,23 @@ class Production:
             pinned = pin(workbench, PRODUCTION, state, self.order.include_unconfirmed)
         Checkpoint(Path(self.order.spec.checkpoint)).use_plan(pinned.plan, state, pinned.hash)
         _log.info("state %s was published; batches that are planned from now on map with it", state)
+
+    def _look_for_versions(self) -> None:
+        """Open tasks for versions that nobody has imported while the run goes on, which may be for months."""
+        pause, known = _VERSIONS_SECONDS, 0
+        while not self.is_over.wait(pause):
+            began = time.monotonic()
+            try:
+                report = report_so_far(self.order)
+                waiting = sum(report.by_reason.get(reason, 0) for reason in REASONS)
+                if waiting > known:
+                    with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
+                        looked_into(workbench, report, UNWATCHED, do_here)
+                    known = waiting
+            except (MetlError, OSError) as error:
+                _log.warning("versions that nobody has imported cannot be looked for: %s", error)
+            # All that waits is read each time; that stays a small part of the work.
+            pause = max(_VERSIONS_SECONDS, _VERSIONS_PART * (time.monotonic() - began))
 
     def _tell(self, phase: Phase) -> None:
         with self._say:

@@ -30,6 +30,7 @@ from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.engine.runs import BATCH_BYTES, LOCAL_TARGET, Format, RunSpec, new_run_id
+from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.engine.targets import Target
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
@@ -273,11 +274,21 @@ def run_prepared(
         check_run(spec, where)
     watch.step("Waiting for Spark")
     with _process(spark, where) as process, _cancelling(process, watch):
-        report = process.run(spec, take)
+        report = _run(process, spec, take)
     # Who stopped a run in batches still wants to know what it met.
     report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
     report = _sampled(workbench, spec, report)
     return RunResult(kept(workbench, report, events, spec), Path(spec.folder), spec.samples_folder, tasks)
+
+
+def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
+    """Run; one in batches that had to be broken off to stop it in time still has a report of what is in place."""
+    try:
+        return process.run(spec, take)
+    except RunCancelled:
+        if not spec.checkpoint:
+            raise
+        return stream_report(spec, process.target, is_stopped=True)
 
 
 def looked_into(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.kernel import Choice, Kernel
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
@@ -28,13 +28,16 @@ def records_of(path: Path) -> list[Records]:
     return [batch.records for task in tasks for batch in read_batches(files, task)]
 
 
+@pytest.mark.parametrize("choice", ["reference", "compiled"])
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
-def test_every_record_of_a_sample_ends_where_the_reference_says(case: dict[str, Any], tmp_path: Path) -> None:
+def test_every_record_of_a_sample_ends_where_the_reference_says(
+    case: dict[str, Any], choice: Choice, tmp_path: Path
+) -> None:
     shared("debezium-samples", case["file"])
     with Workbench.create(tmp_path / "p.metl") as workbench:
         fill(workbench, case)
         plan = compile_plan(workbench.document, wire=workbench.beside.wire_schemas())
-    kernel = Kernel(plan)
+    kernel = Kernel(plan, choice=choice, patience=0)
     (counts,) = [kernel.map(records).counts() for records in records_of(shared("debezium-samples", case["file"]))]
     set_aside, skipped = (sum(case.get(name, {}).values()) for name in ("by_reason", "by_skip"))
     assert {name: counts[name] for name in KINDS} == {name: case.get(name, {}) for name in KINDS}

@@ -10,7 +10,7 @@ import pytest
 from metl_gui.core.connect_schema import declare
 from metl_gui.core.declarations import fingerprint
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.kernel import Choice, Kernel
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.kernel.records import Records
 from tests.helpers.cases import cases
@@ -18,11 +18,12 @@ from tests.helpers.plans import FATES, map_all, plan_of, row
 from tests.helpers.shared import shared
 
 
+@pytest.mark.parametrize("choice", ["reference", "compiled"])
 @pytest.mark.parametrize("case", cases("kernel"))
-def test_records_become_what_the_contract_says(case: dict[str, Any]) -> None:
+def test_records_become_what_the_contract_says(case: dict[str, Any], choice: Choice) -> None:
     plan = plans.decode(plans.encode(plan_of(case)))
     raws = [record.encode() for record in case["records"]]
-    kernel = Kernel(plan, case.get("mode", "test"))
+    kernel = Kernel(plan, case.get("mode", "test"), choice=choice, patience=0)
     for _ in range(3):
         outcome = kernel.map(Records.of(raws, "f", range(0, 100 * len(raws), 100)))
         if "messages" in case:

@@ -109,7 +109,7 @@ def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
     history: list[tuple[str, int]], data: st.DataObject
 ) -> None:
     document = document_of(history)
-    kernel = Kernel(compile_plan(document))
+    kernel = Kernel(compile_plan(document), choice="compiled", patience=0)
     for version in document.extraction.all_versions():
         schema = document.extraction.schema(version.schema_id)
         if document.extraction.named(schema.name) != schema:
@@ -242,12 +242,27 @@ hostile = st.one_of(
     st.binary(max_size=60),
 )
 
-TAUGHT = Kernel(PLAN)
+TAUGHT = Kernel(PLAN, choice="compiled", patience=0)
+SLOW = Kernel(PLAN, choice="reference")
 for _ in range(2):
     map_all(TAUGHT, LOOKS_ALIKE + WITHOUT_ROWS)
     map_all(TAUGHT, [carried(text, None) for text in WITHOUT_ROWS])
     map_all(TAUGHT, [carried(text, key) for text in LOOKS_ALIKE for key in (None, b'{"id":1}')])
     map_all(TAUGHT, [b'{"schema":{"type":"struct"},"payload":' + text + b"}" for text in LOOKS_ALIKE])
+
+
+@given(st.lists(hostile, max_size=4))
+def test_machine_code_and_the_reference_never_differ_on_anything(raws: list[bytes]) -> None:
+    fast, slow = map_all(TAUGHT, raws), map_all(SLOW, raws)
+    assert fast.messages() == slow.messages()
+    assert fast.fates.tolist() == slow.fates.tolist()
+    assert fast.set_aside == slow.set_aside
+    assert fast.counts() == slow.counts()
+
+
+def test_machine_code_maps_what_it_was_taught() -> None:
+    rows = [text for text in LOOKS_ALIKE if b'"op":"d"' not in text]
+    assert map_all(TAUGHT, rows + WITHOUT_ROWS).hits == len(rows + WITHOUT_ROWS)
 
 
 @given(st.lists(st.one_of(hostile, st.binary()), max_size=6))

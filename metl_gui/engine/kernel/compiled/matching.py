@@ -1,10 +1,9 @@
-"""Tell what a record is by what was learned: shapes, names of schemas, programs.
+"""Tell what becomes of a record: the program that was learned for records like it.
 
-A *shape* is the names of an object in their order. Its hash finds it, comparing every name settles it, so that two
-objects of one shape have the same names exactly, each once. What a record becomes is decided by the shapes of its
-objects, by a few short texts (topic, place in the source block), by its schema half and by its operation: together they
-are the *key* of a *program*, which was learned from the reference. A program may ask for more before it decides: the
-message key, whether the key of the row changed, objects within the row, the field that names the version.
+What a record becomes is decided by the shapes of its objects, by a few short texts (topic, place in the source block),
+by its schema half and by its operation: together they are the *key* of a *program*, which was learned from the
+reference. A program may ask for more before it decides: the message key, whether the key of the row changed, objects
+within the row, the field that names the version.
 
 What was not learned yet is named in the state, and the driver learns it or leaves the record to the reference.
 """
@@ -12,370 +11,27 @@ What was not learned yet is named in the state, and the driver learns it or leav
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, store64
-from metl_gui.engine.kernel.compiled.scanning import (
-    BACKSLASH,
-    NINE,
-    OPEN,
-    OPEN_LIST,
-    QUOTE,
-    SPACE,
-    ZERO,
-    past_space,
-    scan_object,
-    unescape,
-    word_of,
+from metl_gui.engine.kernel.compiled.bodies import body_of, half_in, object_in, past_text_value
+from metl_gui.engine.kernel.compiled.finding import (
+    facts_of,
+    first_of,
+    is_null,
+    lacks,
+    pair_of,
+    program_of,
+    shape_of,
+    short_text,
+    slot_of,
+    text_of,
 )
+from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, store64
+from metl_gui.engine.kernel.compiled.scalars import BACKSLASH, NINE, OPEN, OPEN_LIST, QUOTE, SPACE, ZERO, word_of
+from metl_gui.engine.kernel.compiled.scanning import scan_object
 
-_NULL = word_of(b"null")
-_SCHEMA_MARK, _APICURIO_MARK = word_of(b"_schema_"), word_of(b"apicurio")
-_FOUR_BYTES = 0xFFFFFFFF
-_MULTIPLIER = -7046029254386353131
 _OP_TEXTS = tuple(word_of(b'"%c"' % letter) for letter in b"crudm")
-_KEY_TEXT, _VALUE_TEXT = word_of(b'"key"'), word_of(b'"value"')
 _TRUE_TEXT, _FALSE_TEXT = word_of(b'"true"'), word_of(b'"false"')
 _BEGIN_TEXT, _END_TEXT = word_of(b'"BEGIN"'), word_of(b'"END"')
-
-
-@compiled
-def slot_of(state: int, role: int, offset: int) -> int:
-    """Return the address of a slot of a role by its offset."""
-    return load64(state + at.S_SLOTS) + role * at.ROLE_BYTES + offset
-
-
-@compiled
-def first_of(slot: int) -> int:
-    """Return the first byte of the value of a slot."""
-    return load8(load64(slot + at.SLOT_VALUE))
-
-
-@compiled
-def is_null(slot: int) -> bool:
-    """Say whether the value of a slot is null."""
-    return load64(slot + at.SLOT_LENGTH) == 4 and load64(load64(slot + at.SLOT_VALUE)) & _FOUR_BYTES == _NULL
-
-
-@compiled
-def short_text(slot: int) -> int:
-    """Return the bytes of a short value as one number, 0 when it has more than 7."""
-    length = load64(slot + at.SLOT_LENGTH)
-    if length > 7:
-        return 0
-    return load64(load64(slot + at.SLOT_VALUE)) & ((1 << (8 * length)) - 1)
-
-
-@compiled
-def lacks(state: int, why: int, first: int, second: int, third: int) -> int:
-    """Note what is not known, and return why the record is left."""
-    store64(state + at.S_LACK_A, first)
-    store64(state + at.S_LACK_B, second)
-    store64(state + at.S_LACK_C, third)
-    return why
-
-
-@compiled
-def has_names(slot: int, name: int, count: int, blob: int) -> bool:
-    """Compare the names of an object with those of a shape, byte by byte."""
-    for _ in range(count):
-        length = load64(slot + at.SLOT_NAME_LENGTH)
-        if length != load64(name + at.NAME_LENGTH) or load64(slot + at.SLOT_WORD) != load64(name + at.NAME_WORD):
-            return False
-        if length > 8 and not is_same(
-            load64(slot + at.SLOT_NAME) + 8, blob + load64(name + at.NAME_PLACE) + 8, length - 8
-        ):
-            return False
-        slot += at.SLOT_BYTES
-        name += at.NAME_BYTES
-    return True
-
-
-@compiled
-def shape_of(state: int, role: int) -> int:
-    """Return the number of the shape of the object in a role, 0 when it is not known."""
-    head = load64(state + at.S_HEADS) + role * at.HEAD_BYTES
-    wanted, count = load64(head + at.HEAD_HASH), load64(head + at.HEAD_COUNT)
-    table, mask, blob = load64(state + at.S_SHAPES), load64(state + at.S_SHAPE_MASK), load64(state + at.S_BLOB)
-    place = (wanted ^ (wanted >> 32)) & mask
-    while True:
-        entry = table + place * at.SHAPE_BYTES
-        number = load64(entry + at.SHAPE_NUMBER)
-        if number == 0:
-            return 0
-        if load64(entry + at.SHAPE_HASH) == wanted:
-            facts = facts_of(state, number)
-            names = blob + load64(facts + at.FACT_NAMES)
-            if load64(facts + at.FACT_COUNT) == count and has_names(slot_of(state, role, 0), names, count, blob):
-                store64(head + at.HEAD_SHAPE, number)
-                return number
-        place = (place + 1) & mask
-
-
-@compiled
-def facts_of(state: int, shape: int) -> int:
-    """Return the address of the facts of a shape."""
-    return load64(state + at.S_SHAPE_FACTS) + shape * at.FACT_BYTES
-
-
-@compiled
-def hash_of(place: int, length: int) -> int:
-    """Mix bytes into one number; what stands behind them does not matter."""
-    mixed, done = length, 0
-    while done + 8 <= length:
-        mixed = (mixed ^ load64(place + done)) * _MULTIPLIER
-        mixed ^= mixed >> 31
-        done += 8
-    if done < length:
-        mixed = (mixed ^ (load64(place + done) & ((1 << (8 * (length - done))) - 1))) * _MULTIPLIER
-    return mixed ^ (mixed >> 29)
-
-
-@compiled
-def text_of(state: int, place: int, length: int, kind: int) -> int:
-    """Return the entry of a remembered text, 0 when it is not known."""
-    wanted = hash_of(place, length) ^ kind
-    table, mask, blob = load64(state + at.S_TEXTS), load64(state + at.S_TEXT_MASK), load64(state + at.S_BLOB)
-    spot = wanted & mask
-    while True:
-        entry = table + spot * at.TEXT_BYTES
-        if load64(entry + at.TEXT_NUMBER) == 0:
-            return 0
-        if (
-            load64(entry + at.TEXT_HASH) == wanted
-            and load64(entry + at.TEXT_LENGTH) == length
-            and load64(entry + at.TEXT_KIND) == kind
-            and is_same(place, blob + load64(entry + at.TEXT_PLACE), length)
-        ):
-            return entry
-        spot = (spot + 1) & mask
-
-
-@compiled
-def mix_program(first: int, second: int, third: int, fourth: int) -> int:
-    """Mix the key of a program into one number."""
-    mixed = ((first * _MULTIPLIER) ^ second) * _MULTIPLIER
-    return (((mixed ^ (mixed >> 32) ^ third) * _MULTIPLIER) ^ fourth) * _MULTIPLIER
-
-
-@compiled
-def mix_pair(first: int, second: int) -> int:
-    """Mix two numbers into one."""
-    return (first * _MULTIPLIER ^ second) * _MULTIPLIER
-
-
-@compiled
-def program_of(state: int) -> int:
-    """Return the address of the program for the key in the state, 0 when there is none."""
-    first, second = load64(state + at.S_KEY_0), load64(state + at.S_KEY_1)
-    third, fourth = load64(state + at.S_KEY_2), load64(state + at.S_KEY_3)
-    mixed = mix_program(first, second, third, fourth)
-    table, mask = load64(state + at.S_PROGRAMS), load64(state + at.S_PROGRAM_MASK)
-    spot = (mixed ^ (mixed >> 32)) & mask
-    while True:
-        entry = table + spot * at.PROGRAM_BYTES
-        place = load64(entry + at.PROGRAM_PLACE)
-        if place == 0:
-            return 0
-        if (
-            load64(entry) == first
-            and load64(entry + 8) == second
-            and load64(entry + 16) == third
-            and load64(entry + 24) == fourth
-        ):
-            return load64(state + at.S_CODE) + place
-        spot = (spot + 1) & mask
-
-
-@compiled
-def pair_of(state: int, first: int, second: int) -> int:
-    """Return the number that stands for two numbers, 0 when there is none."""
-    mixed = mix_pair(first, second)
-    table, mask = load64(state + at.S_PAIRS), load64(state + at.S_PAIR_MASK)
-    spot = (mixed ^ (mixed >> 32)) & mask
-    while True:
-        entry = table + spot * at.PAIR_BYTES
-        number = load64(entry + at.PAIR_NUMBER)
-        if number == 0 or (load64(entry) == first and load64(entry + 8) == second):
-            return number
-        spot = (spot + 1) & mask
-
-
-@compiled
-def object_in(state: int, role: int, offset: int, below: int) -> int:
-    """Return the shape of an object within an object, 1 below 0 when it must be left, 0 for null and none.
-
-    Args:
-        role: of the outer object.
-        offset: of its slot, below 0 when there is none.
-        below: the role of the inner object.
-
-    Returns:
-        -1 where a shape is not known, which is noted; -2 where the value is something else.
-    """
-    if offset < 0:
-        return 0
-    slot = slot_of(state, role, offset)
-    if first_of(slot) != OPEN:
-        return 0 if is_null(slot) else -2
-    head = load64(state + at.S_HEADS) + below * at.HEAD_BYTES
-    if load64(head + at.HEAD_PARENT) != role:
-        return -2
-    shape = shape_of(state, below)
-    if shape == 0:
-        lacks(state, at.LACKS_SHAPE, below, 0, 0)
-        return -1
-    return -2 if load64(facts_of(state, shape) + at.FACT_FLAGS) & at.IS_BROKEN else shape
-
-
-@compiled
-def half_in(state: int, role: int, facts: int) -> int:
-    """Return the number of the schema half of an object with two members, 0 where it is not known, which is noted."""
-    head = load64(state + at.S_HEADS) + role * at.HEAD_BYTES
-    half = load64(head + at.HEAD_HALF)
-    slot = slot_of(state, role, load64(facts + at.F_SCHEMA))
-    if half == 0:
-        lacks(state, at.LACKS_HALF, load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH), first_of(slot))
-    return half
-
-
-@compiled
-def past_text_value(state: int, slot: int, role: int) -> int:
-    """Read the object that a string holds, in a role; 0 when it holds none, or more than it."""
-    start = load64(state + at.S_SCRATCH)
-    place = load64(slot + at.SLOT_VALUE)
-    stop = unescape(state, place + 1, place + load64(slot + at.SLOT_LENGTH))
-    if stop == 0 or load8(start) != OPEN:
-        return 0
-    store64(state + at.S_SCRATCH, stop + at.WORD)
-    end = scan_object(state, start, stop, role)
-    return end if end != 0 and past_space(end, stop) == stop else 0
-
-
-@compiled
-def is_digits(slot: int) -> bool:
-    """Say whether a value is made of digits and nothing else."""
-    place, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
-    for offset in range(length):
-        letter = load8(place + offset)
-        if letter < ZERO or letter > NINE:
-            return False
-    return length > 0
-
-
-@compiled
-def names_schema(slot: int) -> bool:
-    """Say whether headers may name the schema of a registry that a value or key is written with."""
-    place = load64(slot + at.SLOT_VALUE)
-    for offset in range(load64(slot + at.SLOT_LENGTH)):
-        word = load64(place + offset)
-        if word == _SCHEMA_MARK or word == _APICURIO_MARK:
-            return True
-    return False
-
-
-@compiled
-def topic_of(state: int, facts: int) -> int:
-    """Note the topic of a wrapper; return 0, or why the record is left."""
-    offset = load64(facts + at.F_TOPIC)
-    if offset < 0:
-        return 0
-    slot = slot_of(state, at.TOP, offset)
-    place, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
-    if load8(place) != QUOTE or length == 2:
-        return at.REFUSED
-    topic = text_of(state, place, length, at.TOPIC)
-    store64(state + at.S_TOPIC, topic)
-    return 0 if topic != 0 else lacks(state, at.LACKS_TEXT, place, length, at.TOPIC)
-
-
-@compiled
-def unwrapped(state: int, facts: int) -> int:
-    """Read what a wrapper says: its topic, whether it is a key, its value, which becomes the body.
-
-    Returns:
-        0, or why the record is left. ``S_OP`` tells records that have no body.
-    """
-    value = slot_of(state, at.TOP, load64(facts + at.F_VALUE))
-    letter = first_of(value)
-    if letter != OPEN and letter != QUOTE and not is_null(value):
-        # An object with another value is no wrapper.
-        return at.REFUSED
-    why = topic_of(state, facts)
-    if why != 0:
-        return why
-    offset = load64(facts + at.F_HEADERS)
-    if offset >= 0 and names_schema(slot_of(state, at.TOP, offset)):
-        return at.REFUSED
-    offset = load64(facts + at.F_PART)
-    if offset >= 0:
-        slot = slot_of(state, at.TOP, offset)
-        if short_text(slot) == _KEY_TEXT:
-            store64(state + at.S_OP, at.OP_IS_KEY)
-            return 0
-        # Another text may be the same one with escapes; that of a value is longer than "key" in any case.
-        if first_of(slot) == QUOTE and short_text(slot) != _VALUE_TEXT:
-            return at.REFUSED
-    if is_null(value):
-        store64(state + at.S_OP, at.OP_TOMBSTONE)
-        return 0
-    if letter == QUOTE and past_text_value(state, value, at.BODY) == 0:
-        return at.REFUSED
-    store64(state + at.S_BODY, at.BODY)
-    return shape_in(state, at.BODY)
-
-
-@compiled
-def shape_in(state: int, role: int) -> int:
-    """Find the shape of an object that may be a body; return 0, or why the record is left."""
-    shape = shape_of(state, role)
-    if shape == 0:
-        return lacks(state, at.LACKS_SHAPE, role, 0, 0)
-    flags = load64(facts_of(state, shape) + at.FACT_FLAGS)
-    return at.REFUSED if flags & (at.IS_REFUSED | at.IS_BROKEN) else 0
-
-
-@compiled
-def found_facts(state: int, role: int) -> int:
-    """Return the facts of the shape that was found for a role."""
-    return facts_of(state, load64(load64(state + at.S_HEADS) + role * at.HEAD_BYTES + at.HEAD_SHAPE))
-
-
-@compiled
-def body_of(state: int) -> int:
-    """Find the object that a record is about: in its wrapper, beside its schema; note all three in the state.
-
-    Returns:
-        0 when it was found, or why the record is left. ``S_OP`` tells records that have no body.
-    """
-    store64(state + at.S_TOPIC, 0)
-    store64(state + at.S_HALF, 0)
-    store64(state + at.S_WRAPPER, 0)
-    store64(state + at.S_OP, 0)
-    store64(state + at.S_BODY, at.TOP)
-    why = shape_in(state, at.TOP)
-    if why != 0:
-        return why
-    facts = found_facts(state, at.TOP)
-    if load64(facts + at.FACT_FLAGS) & at.IS_WRAPPER:
-        store64(state + at.S_WRAPPER, load64(load64(state + at.S_HEADS) + at.HEAD_SHAPE))
-        why = unwrapped(state, facts)
-        if why != 0 or load64(state + at.S_OP) != 0:
-            return why
-        facts = found_facts(state, at.BODY)
-    if not load64(facts + at.FACT_FLAGS) & at.IS_WITH_SCHEMA:
-        return 0
-    role = load64(state + at.S_BODY)
-    half = half_in(state, role, facts)
-    if half == 0:
-        return at.LACKS_HALF
-    slot = slot_of(state, role, load64(facts + at.F_PAYLOAD))
-    if is_null(slot):
-        store64(state + at.S_OP, at.OP_TOMBSTONE)
-        return 0
-    store64(state + at.S_HALF, half)
-    if first_of(slot) != OPEN:
-        return at.REFUSED
-    store64(state + at.S_BODY, at.INNER)
-    return shape_in(state, at.INNER)
+_PLACE_FACTS = at.F_NAME, at.F_SCHEMA, at.F_DB, at.F_TABLE, at.F_COLLECTION
 
 
 @compiled
@@ -439,9 +95,6 @@ def place_in(state: int, facts: int) -> int:
         lacks(state, at.LACKS_TEXT, start, target - start, at.PLACE)
         return 0
     return load64(entry + at.TEXT_NUMBER)
-
-
-_PLACE_FACTS = at.F_NAME, at.F_SCHEMA, at.F_DB, at.F_TABLE, at.F_COLLECTION
 
 
 @compiled

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.finding import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
-from metl_gui.engine.kernel.compiled.matching import hash_of, mix_pair, mix_program
-from metl_gui.engine.kernel.compiled.memory import PADDING
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 
 Numbers = NDArray[np.int64]
 
@@ -241,6 +241,8 @@ class Tables:
     def add_text(self, text: bytes, kind: int, quoted: bytes) -> None:
         """Remember a short text, with what is written in its place."""
         place, written = self.fixed(text), self.fixed(quoted)
+        if IS_CHECKED:
+            allow(self.ranges())
         mixed = int(hash_of(address_of(self.blob.column) + place, len(text))) ^ kind
         number = len(self.text_bytes)
         self.text_bytes.append(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.matching import hash_of, mix_pair, mix_program
+from metl_gui.engine.kernel.compiled.finding import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
 from metl_gui.engine.kernel.compiled.writing import map_records
 

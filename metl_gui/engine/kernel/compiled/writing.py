@@ -7,7 +7,8 @@ a value of the record, its position or its time. Slots of the payload come with 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.matching import find_program, first_time, is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.finding import is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.matching import find_program, first_time
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,
     compiled,
@@ -19,7 +20,8 @@ from metl_gui.engine.kernel.compiled.memory import (
     store32,
     store64,
 )
-from metl_gui.engine.kernel.compiled.scanning import FEED, OPEN, ZERO, past_space, scan_object
+from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, ZERO, past_space
+from metl_gui.engine.kernel.compiled.scanning import scan_object
 
 _SLASH, _AT = 0x2F, 0x40
 

@@ -1,0 +1,299 @@
+"""The compiled kernel: what it takes, what it leaves, and that it never says anything else than the reference."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.json_text import accept
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.compiled import driver as driving
+from metl_gui.engine.kernel.compiled import tables as tables_module
+from metl_gui.engine.kernel.compiled.tables import Tables
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.kernel.records import Records
+from tests.helpers.plans import map_all, plan_of
+
+
+def plan(tables: int = 1, **settings: Any) -> Plan:
+    """Make schemas ``srv.pub.t0`` and on, with a row of two columns and one nested in a struct."""
+    blocks = [
+        {"entity": "one", "entity_version": "1", "targets": [["id", "no"], ["who.name", "person.name"]]},
+        {"entity": "two", "entity_version": "7", "targets": [["sum", "sum"]], "is_unreviewed": True},
+    ]
+    version = {"label": "1", "paths": ["id", "sum", "who.name", "who.age"], "key": ["id"], "blocks": blocks}
+    return plan_of({"schemas": [{"name": f"srv.pub.t{n}", "versions": [version], **settings} for n in range(tables)]})
+
+
+def envelope(row: object, op: str = "c", table: int = 0, before: object = None, **more: Any) -> bytes:
+    """Write a change as Debezium does."""
+    source = {"name": "srv", "schema": "pub", "table": f"t{table}", "lsn": 7, "ts_ms": 5}
+    return json.dumps({"before": before, "after": row, "source": source, "op": op, "ts_ms": 9, **more}).encode()
+
+
+ROW = {"id": 1, "sum": 2.50, "who": {"name": "é", "age": None}}
+
+
+def both(plan: Plan, raws: list[bytes]) -> tuple[Outcome, Outcome]:
+    """Map twice by machine code, as it may learn the first time, and by the reference."""
+    kernel = Kernel(plan, choice="compiled", patience=0)
+    map_all(kernel, raws)
+    return map_all(kernel, raws), map_all(Kernel(plan, choice="reference"), raws)
+
+
+def assert_same(ours: Outcome, theirs: Outcome) -> None:
+    assert ours.messages() == theirs.messages()
+    assert ours.fates.tolist() == theirs.fates.tolist()
+    assert ours.set_aside == theirs.set_aside
+    assert ours.counts() == theirs.counts()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        envelope(ROW),
+        envelope({"id": 1, "sum": None, "who": None}, "r"),
+        envelope({"id": None, "sum": None, "who": {}}, "c"),
+        envelope({"who": {"age": 1, "name": "x"}, "id": 1, "sum": 1}, "u", before={"id": 1, "sum": 9, "who": None}),
+        envelope(ROW, "u", before=ROW | {"id": 2}),
+        envelope(None, "d", before=ROW),
+        envelope({"id": 1, "unknown": 2}),
+        envelope(ROW, transaction={"id": "1", "total_order": 3, "data_collection_order": 1}),
+        envelope(ROW | {"sum": "__debezium_unavailable_value"}),
+        json.dumps({"topic": "srv.pub.t0", "value": json.loads(envelope(ROW)), "partition": 0, "offset": 5}).encode(),
+        json.dumps({"topic": "srv.pub.t0", "value": envelope(ROW).decode(), "offset": "x", "timestamp": 3}).encode(),
+        json.dumps({"topic": "srv.pub.t0", "key": '{"id":4}', "value": envelope(None, "d").decode()}).encode(),
+        json.dumps({"topic": "srv.pub.t0", "value": None, "headers": {"__value_schema_id": "1"}}).encode(),
+        json.dumps({"topic": "srv.pub.t0", "value": ROW | {"__op": "u", "__deleted": "false", "__ts_ms": 4}}).encode(),
+        json.dumps({"topic": "srv.pub.t0", "value": ROW | {"__deleted": "true"}}, indent=2).encode(),
+        b'{"ts_ms":1}',
+        b"null",
+        b"[1]",
+    ],
+)
+def test_a_record_of_any_kind_becomes_what_the_reference_makes_of_it(raw: bytes) -> None:
+    assert_same(*both(plan(), [raw] * 3))
+
+
+def test_what_was_taught_is_mapped_by_machine_code() -> None:
+    ours, _ = both(plan(), [envelope(ROW, op) for op in "cru"] + [envelope(None, "d", before=ROW)])
+    assert ours.hits == 4
+
+
+def test_an_object_with_a_name_twice_is_set_aside_although_its_names_add_up_to_those_of_another() -> None:
+    good = b'{"after":{"id":1,"sum":2},"op":"c","source":{"name":"srv","schema":"pub","table":"t0"}}'
+    bad = [good.replace(b'"sum"', b'"id"'), good.replace(b'"op"', b'"after"'), good.replace(b'"table"', b'"name"')]
+    ours, theirs = both(plan(), [good, *bad, good])
+    assert_same(ours, theirs)
+    assert ours.fates.tolist() == [Fate.MAPPED, *[Fate.SET_ASIDE] * 3, Fate.MAPPED]
+
+
+texts = st.one_of(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4),
+        max_leaves=8,
+    ).map(lambda value: json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")),
+    st.binary(max_size=24),
+    st.sampled_from(
+        [b"1e5", b"-0", b"01", b"1.", b"\\u0041", b'"\\ud83d\\ude00"', b'"\\ud800"', b'"\\uDC00x"', b"tru"]
+    ),
+)
+
+TAUGHT = Kernel(plan(), choice="compiled", patience=0)
+map_all(TAUGHT, [envelope(ROW)] * 2)
+_MOULD = envelope(ROW | {"sum": "MARK"})
+
+
+@given(texts)
+def test_machine_code_takes_no_value_that_is_no_accepted_text(text: bytes) -> None:
+    raw = _MOULD.replace(b'"MARK"', text)
+    outcome = map_all(TAUGHT, [raw])
+    if outcome.hits:
+        accept(raw)
+    assert_same(outcome, map_all(Kernel(plan(), choice="reference"), [raw]))
+
+
+@pytest.mark.parametrize("depth", [61, 62, 63, 64, 65, 200])
+@pytest.mark.parametrize("brackets", [(b"[", b"]"), (b'{"a":', b"}")])
+def test_nesting_beyond_the_limit_is_left_to_the_reference(depth: int, brackets: tuple[bytes, bytes]) -> None:
+    raw = _MOULD.replace(b'"MARK"', brackets[0] * depth + b"1" + brackets[1] * depth)
+    assert_same(*both(plan(), [raw]))
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 63, 64, 65, 500])
+def test_strings_of_any_length_and_place_in_the_buffer_are_copied_whole(count: int) -> None:
+    raws = [envelope(ROW | {"sum": "x" * (count + shift)}) for shift in range(16)]
+    ours, theirs = both(plan(), raws)
+    assert_same(ours, theirs)
+    assert ours.hits == len(raws)
+
+
+def test_records_at_the_very_end_of_their_buffer_are_mapped_from_a_copy() -> None:
+    kernel, raw = Kernel(plan(), choice="compiled", patience=0), envelope(ROW)
+    for records in (Records.of([raw], "f"), Records.of([raw] * 2, "f"), Records.of([raw, b"{}", raw], "f")):
+        map_all(kernel, list(records))
+        assert kernel.map(records).messages().count(map_all(kernel, [raw]).message(0)) >= 1
+
+
+def test_room_for_output_grows_in_the_middle_of_a_batch() -> None:
+    wide = plan_of(
+        {
+            "schemas": [
+                {
+                    "name": "srv.pub.t0",
+                    "versions": [
+                        {
+                            "label": "1",
+                            "paths": ["id"],
+                            "key": ["id"],
+                            "blocks": [
+                                {"entity": f"e{n}" * 50, "entity_version": "1", "targets": [["id", "i"]]}
+                                for n in range(40)
+                            ],
+                        }
+                    ],
+                }
+            ]
+        }
+    )
+    ours, theirs = both(wide, [envelope({"id": n}) for n in range(300)])
+    assert_same(ours, theirs)
+    assert len(ours) == 12_000
+
+
+def test_more_kinds_of_records_than_there_is_room_for_are_dropped_and_learned_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tables_module, "MOST_NUMBERED", 20)
+    many = plan(30)
+    fast = Kernel(many, choice="compiled", patience=0)
+    slow = Kernel(many, choice="reference")
+    for start in (0, 10, 20, 0):
+        raws = [envelope(ROW, table=start + n % 10) for n in range(40)]
+        assert_same(map_all(fast, raws), map_all(slow, raws))
+    assert fast.evictions > 0
+
+
+def test_learning_is_rationed_when_every_record_is_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driving, "FIRST_CREDIT", 3.0)
+    fast, slow = Kernel(plan(), choice="compiled", patience=0), Kernel(plan(), choice="reference")
+    raws = [envelope({"id": 1, f"x{n}": 1}) for n in range(100)]
+    assert_same(map_all(fast, raws), map_all(slow, raws))
+    assert fast.column_sets < 20
+
+
+def test_a_program_that_disagrees_with_the_reference_is_never_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(plan(), choice="compiled", patience=0)
+    real = Tables.fixed
+    monkeypatch.setattr(Tables, "fixed", lambda tables, text: real(tables, text.replace(b'"payload"', b'"payLoad"')))
+    raws = [envelope(ROW)] * 5
+    ours = map_all(kernel, raws)
+    assert ours.hits == 0
+    assert_same(ours, map_all(Kernel(plan(), choice="reference"), raws))
+
+
+def test_records_of_many_files_keep_the_places_that_each_has() -> None:
+    raws = [envelope(ROW)] * 6
+    names = ["a", "a", 'b"\\', "c", "c", "a"]
+    records = Records.of(raws, "x", range(0, 600, 100), names)
+    fast, slow = Kernel(plan(), choice="compiled", patience=0), Kernel(plan(), choice="reference")
+    fast.map(records)
+    assert_same(fast.map(records), slow.map(records))
+
+
+def test_records_of_which_only_the_beginning_is_there_stand_between_others() -> None:
+    raws = [envelope(ROW), b'{"after"', envelope(ROW)]
+    records = Records.of(raws, "x", sizes=[len(raws[0]), 500, len(raws[2])])
+    fast, slow = Kernel(plan(), choice="compiled", patience=0), Kernel(plan(), choice="reference")
+    fast.map(records)
+    assert_same(fast.map(records), slow.map(records))
+
+
+def test_schema_halves_are_told_apart_wherever_they_differ() -> None:
+    dice = random.Random(3)
+    raws = []
+    for _ in range(60):
+        names = dice.sample(["id", "sum", "other", "more", "a_rather_long_name_of_a_column"], dice.randrange(1, 6))
+        schema = {"type": "struct", "fields": [{"field": name, "type": "int32"} for name in names]}
+        raws.append(b'{"schema":%b,"payload":%b}' % (json.dumps(schema).encode(), envelope(ROW)))
+    ours, theirs = both(plan(is_inferred=True), raws * 2)
+    assert_same(ours, theirs)
+
+
+def test_without_machine_code_the_reference_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "is_ready", lambda: False)
+    kernel = Kernel(plan())
+    assert map_all(kernel, [envelope(ROW)]).hits == 0
+    assert not kernel.is_compiled
+
+
+def test_without_numba_even_who_wants_machine_code_gets_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "is_possible", lambda: False)
+    kernel = Kernel(plan(), choice="compiled")
+    assert map_all(kernel, [envelope(ROW)]).fates.tolist() == [Fate.MAPPED]
+    assert not kernel.is_compiled
+    assert "numba" in build.why_not()
+
+
+@pytest.fixture
+def _fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("METL_KERNEL_CACHE", str(tmp_path))
+    build.folder.cache_clear()
+    yield
+    build.folder.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_fresh_folder")
+def test_a_kernel_goes_over_to_machine_code_once_another_process_has_made_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("metl_gui.engine.kernel.kernel._LOOK_SECONDS", -1.0)
+    kernel = Kernel(plan(), patience=0)
+    raws = [envelope(ROW)] * 4
+    process = build.build_in_background()
+    assert process is not None
+    assert build.build_in_background() is None
+    first = map_all(kernel, raws)
+    assert first.hits == 0
+    assert process.wait() == 0
+    assert build.is_ready()
+    map_all(kernel, raws)
+    second = map_all(kernel, raws)
+    assert second.hits == 4
+    assert_same(second, first)
+
+
+@pytest.mark.usefixtures("_fresh_folder")
+def test_a_lock_that_a_killed_process_left_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "PACKAGE", "metl_gui.no.such")
+    monkeypatch.setattr(build, "digest", lambda: "d")
+    first = build.build_in_background()
+    assert first is not None
+    assert build.build_in_background() is None
+    first.wait()
+    second = build.build_in_background()
+    assert second is not None
+    second.wait()
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_cache_home", lambda: tmp_path / "home")
+    monkeypatch.setattr(build, "_temporary", lambda: tmp_path / "tmp")
+    monkeypatch.delenv("METL_KERNEL_CACHE", raising=False)
+    open_to_all = tmp_path / "home" / "metl-gui" / "kernel" / build.digest()
+    open_to_all.mkdir(parents=True)
+    open_to_all.chmod(0o777)
+    build.folder.cache_clear()
+    found = build.folder()
+    build.folder.cache_clear()
+    assert found == tmp_path / "tmp" / build.digest()

@@ -31,15 +31,20 @@ def main() -> int:
 
 
 def _play(arguments: argparse.Namespace) -> int:
-    from tests.fuzz.kernels import Alone, Pair
+    from tests.fuzz.kernels import Pair
     from tests.fuzz.minimise import minimised, write_failure
-    from tests.fuzz.rounds import play
+    from tests.fuzz.rounds import BATCHES, play
 
+    kernels, batches = Pair, BATCHES
+    if arguments.alone:
+        from tests.fuzz.sweeping import Alone
+
+        kernels, batches = Alone, 10 * BATCHES
     began = said = time.monotonic()
     messages = hits = failures = 0
     number = arguments.from_round if arguments.round is None else arguments.round
     while messages < arguments.messages and time.monotonic() - began < arguments.seconds:
-        played = play(f"{arguments.seed}:{number}", Alone if arguments.alone else Pair)
+        played = play(f"{arguments.seed}:{number}", kernels, batches)
         messages, hits = messages + played.messages, hits + played.hits
         if played.failure is not None:
             failures += 1

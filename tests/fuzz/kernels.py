@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.engine.kernel.compiled.driver import Driver
 from metl_gui.engine.kernel.compiled.memory import violations
-from metl_gui.engine.kernel.gathering import Gathering
 from metl_gui.engine.kernel.kernel import Kernel
-from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Mode, Reference
-from metl_gui.errors import RecordError
+from metl_gui.engine.kernel.reference import Mode
 from tests.fuzz.differences import differences
 
 
@@ -57,42 +53,4 @@ class Pair:
         if after > before:
             return [f"{after - before} accesses outside of what is allowed, the last of {size} bytes at {address:#x}"]
         self.hits += ours.hits
-        return self._compared(ours, records)
-
-    def _compared(self, ours: Outcome, records: Records) -> list[str]:
         return differences(ours, self.reference.map(records))
-
-
-class Alone(Pair):
-    """The compiled kernel without the reference, for many messages: only its accesses are watched.
-
-    What it leaves is not mapped. What it learns from the reference it learns as ever.
-    """
-
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self.compiled.map(Records.of([], ""))
-        driver = self.compiled._driver
-        assert driver is not None
-        driver.reference = _Idle(driver)
-
-    def _compared(self, ours: Outcome, records: Records) -> list[str]:
-        return [] if len(ours.fates) == len(records) else ["records without a fate"]
-
-
-class _Idle(Reference):
-    """A reference that maps only what machine code wants to be compared with."""
-
-    def __init__(self, driver: Driver) -> None:
-        self.driver = driver
-        self.real = driver.reference
-
-    def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
-        """Map a record for the proof, and set any other aside unseen."""
-        if outcome is self.driver._proof:
-            self.real.map_record(raw, place, outcome)
-        else:
-            outcome.put_aside(_UNSEEN, b"{}")
-
-
-_UNSEEN = RecordError("malformed", "not looked at")

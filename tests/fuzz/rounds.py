@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
@@ -17,7 +17,7 @@ from tests.fuzz.records import Writer
 from tests.fuzz.samples import samples, world_of_samples
 
 _POOL = 150
-_BATCHES = 12
+BATCHES = 12
 _NAMES = ("f", "f", "f", 'odd "name"\n.jsonl', "é/😀.jsonl", "")
 
 
@@ -53,13 +53,13 @@ class Played:
     failure: Failure | None
 
 
-def play(seed: str, kernels: type[Pair] = Pair, watch: Callable[[], bool] = lambda: False) -> Played:
+def play(seed: str, kernels: type[Pair] = Pair, count: int = BATCHES) -> Played:
     """Play the round of a seed.
 
     Args:
         seed: decides everything.
         kernels: what maps the batches.
-        watch: asked between batches; true ends the round early.
+        count: how many batches.
     """
     dice = Random(seed)
     world, pool = _drawn(dice)
@@ -69,15 +69,13 @@ def play(seed: str, kernels: type[Pair] = Pair, watch: Callable[[], bool] = lamb
     pair = kernels(setting)
     batches: list[Records] = []
     mapped = 0
-    for _ in range(_BATCHES):
+    for _ in range(count):
         records = _batch(dice, pool, is_replay=setting.is_replay)
         batches.append(records)
         found = pair.differ(records)
         mapped += len(records)
         if found:
             return Played(mapped, pair.hits, Failure(seed, setting, tuple(batches), tuple(found)))
-        if watch():
-            break
     return Played(mapped, pair.hits, None)
 
 

@@ -1,0 +1,279 @@
+"""Read the scalars of JSON text, every byte checked: space, strings, numbers, words.
+
+Accepted is RFC 8259 in strict UTF-8 without lone surrogates (contract.md §5). Every function takes the address of the
+next byte and returns the address behind what it read, 0 for refused text. A load lies before the end of the text or
+less than ``PADDING`` behind it: loops ask for the end once for each vector.
+"""
+
+from __future__ import annotations
+
+from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.layout import S_SCRATCH, S_SCRATCH_STOP
+from metl_gui.engine.kernel.compiled.memory import (
+    compiled,
+    copy_vector,
+    first_bit,
+    load8,
+    load64,
+    no_digit,
+    special,
+    store8,
+    store64,
+)
+
+QUOTE, BACKSLASH, COMMA, COLON = 0x22, 0x5C, 0x2C, 0x3A
+OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 0x7B, 0x7D, 0x5B, 0x5D
+MINUS, PLUS, DOT, ZERO, NINE = 0x2D, 0x2B, 0x2E, 0x30, 0x39
+SPACE, TAB, FEED, RETURN = 0x20, 0x09, 0x0A, 0x0D
+SMALL_E, LARGE_E, SMALL_U = 0x65, 0x45, 0x75
+
+
+def word_of(text: bytes) -> int:
+    """Return up to 8 bytes as the number that a load gives."""
+    return int.from_bytes(text.ljust(8, b"\0"), "little")
+
+
+_TRUE, _FALS, _NULL = word_of(b"true"), word_of(b"fals"), word_of(b"null")
+_ESCAPED, _STANDS_FOR = tuple(b"nrtbf"), tuple(b"\n\r\t\b\f")
+_FOUR_BYTES = 0xFFFFFFFF
+
+
+@compiled
+def past_space(at: int, end: int) -> int:
+    """Go past the space that JSON allows between its parts."""
+    while at < end:
+        letter = load8(at)
+        if letter > SPACE or not (letter == SPACE or letter == FEED or letter == RETURN or letter == TAB):
+            break
+        at += 1
+    return at
+
+
+@compiled
+def hexadecimal(at: int) -> int:
+    """Return the number that four hexadecimal digits make, -1 when they are none."""
+    number = 0
+    for place in range(4):
+        letter = load8(at + place)
+        if ZERO <= letter <= NINE:
+            digit = letter - ZERO
+        elif 0x61 <= (letter | 0x20) <= 0x66:
+            digit = (letter | 0x20) - 0x57
+        else:
+            return -1
+        number = number * 16 + digit
+    return number
+
+
+@compiled
+def code_of_escape(at: int) -> int:
+    """Return what the escape at a backslash stands for, -1 when it is none or a lone surrogate.
+
+    Beyond U+FFFF the escape has 12 bytes, for ``u`` 6, otherwise 2.
+    """
+    letter = load8(at + 1)
+    if letter == SMALL_U:
+        code = hexadecimal(at + 2)
+        if 0xDC00 <= code <= 0xDFFF:
+            return -1
+        if 0xD800 <= code <= 0xDBFF:
+            if load8(at + 6) != BACKSLASH or load8(at + 7) != SMALL_U:
+                return -1
+            low = hexadecimal(at + 8)
+            if low < 0xDC00 or low > 0xDFFF:
+                return -1
+            return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+        return code
+    if letter == QUOTE or letter == BACKSLASH or letter == 0x2F:
+        return letter
+    for number in range(5):
+        if letter == _ESCAPED[number]:
+            return _STANDS_FOR[number]
+    return -1
+
+
+@compiled
+def past_escape(at: int) -> int:
+    """Go past the escape at a backslash."""
+    code = code_of_escape(at)
+    if code < 0:
+        return 0
+    if load8(at + 1) != SMALL_U:
+        return at + 2
+    return at + 12 if code > 0xFFFF else at + 6
+
+
+@compiled
+def past_character(at: int) -> int:
+    """Go past one character beyond ASCII, which must be the shortest strict UTF-8 of it."""
+    first, second = load8(at), load8(at + 1)
+    if second < 0x80 or second > 0xBF:
+        return 0
+    if 0xC2 <= first <= 0xDF:
+        return at + 2
+    third = load8(at + 2)
+    if third < 0x80 or third > 0xBF:
+        return 0
+    if 0xE0 <= first <= 0xEF:
+        if (first == 0xE0 and second < 0xA0) or (first == 0xED and second > 0x9F):
+            return 0
+        return at + 3
+    fourth = load8(at + 3)
+    if fourth < 0x80 or fourth > 0xBF or first < 0xF0 or first > 0xF4:
+        return 0
+    if (first == 0xF0 and second < 0x90) or (first == 0xF4 and second > 0x8F):
+        return 0
+    return at + 4
+
+
+@compiled
+def past_rarity(at: int) -> int:
+    """Go past a backslash with what it escapes, or past what is not ASCII; control bytes are refused."""
+    letter = load8(at)
+    if letter == BACKSLASH:
+        return past_escape(at)
+    return past_character(at) if letter >= 0x80 else 0
+
+
+@compiled
+def past_string(at: int, end: int) -> int:
+    """Go past a string whose opening quote is behind us, a vector of plain letters in one step."""
+    while at < end:
+        marks = special(at)
+        if marks == 0:
+            at += VECTOR
+            continue
+        at += first_bit(marks)
+        if load8(at) == QUOTE:
+            return at + 1 if at < end else 0
+        at = past_rarity(at)
+        if at == 0:
+            return 0
+    return 0
+
+
+@compiled
+def past_digits(at: int, end: int) -> int:
+    """Go past one or more digits."""
+    start = at
+    while at < end:
+        marks = no_digit(at)
+        if marks != 0:
+            at += first_bit(marks)
+            break
+        at += VECTOR
+    return at if start < at <= end else 0
+
+
+@compiled
+def past_number(at: int, end: int) -> int:
+    """Go past a number."""
+    if load8(at) == MINUS:
+        at += 1
+    if load8(at) == ZERO:
+        at += 1
+    else:
+        at = past_digits(at, end)
+        if at == 0:
+            return 0
+    letter = load8(at)
+    if letter == DOT:
+        at = past_digits(at + 1, end)
+        if at == 0:
+            return 0
+        letter = load8(at)
+    if letter == SMALL_E or letter == LARGE_E:
+        at += 1
+        letter = load8(at)
+        if letter == PLUS or letter == MINUS:
+            at += 1
+        at = past_digits(at, end)
+    return at
+
+
+@compiled
+def past_scalar(at: int, end: int, letter: int) -> int:
+    """Go past a string, number or word that begins with a letter; 0 for anything else."""
+    if letter == QUOTE:
+        return past_string(at + 1, end)
+    if letter == MINUS or ZERO <= letter <= NINE:
+        return past_number(at, end)
+    word = load64(at)
+    four = word & _FOUR_BYTES
+    if four == _NULL or four == _TRUE:
+        return at + 4
+    if four == _FALS and (word >> 32) & 0xFF == SMALL_E:
+        return at + 5
+    return 0
+
+
+@compiled
+def unescape(state: int, at: int, end: int) -> int:
+    """Write what a string stands for into the scratch room, its opening quote being behind us.
+
+    Returns:
+        Where it ends there, which is kept as the next free place; 0 when there is no room or the string is refused.
+    """
+    target = load64(state + S_SCRATCH)
+    stop = load64(state + S_SCRATCH_STOP)
+    while at < end:
+        if target + VECTOR > stop:
+            return 0
+        marks = special(at)
+        copy_vector(target, at)
+        if marks == 0:
+            at += VECTOR
+            target += VECTOR
+            continue
+        plain = first_bit(marks)
+        at += plain
+        target += plain
+        letter = load8(at)
+        if letter == QUOTE:
+            if at >= end:
+                return 0
+            store64(state + S_SCRATCH, target)
+            return target
+        if letter == BACKSLASH:
+            letter = load8(at + 1)
+            if letter == QUOTE or letter == BACKSLASH:
+                store8(target, letter)
+                target += 1
+                at += 2
+                continue
+            code = code_of_escape(at)
+            if code < 0:
+                return 0
+            at = past_escape(at)
+            target = write_character(target, code)
+        else:
+            after = past_rarity(at)
+            if after == 0:
+                return 0
+            while at < after:
+                store8(target, load8(at))
+                target += 1
+                at += 1
+    return 0
+
+
+@compiled
+def write_character(target: int, code: int) -> int:
+    """Write one character as UTF-8."""
+    if code < 0x80:
+        store8(target, code)
+        return target + 1
+    if code < 0x800:
+        store8(target, 0xC0 | (code >> 6))
+        store8(target + 1, 0x80 | (code & 0x3F))
+        return target + 2
+    if code < 0x10000:
+        store8(target, 0xE0 | (code >> 12))
+        store8(target + 1, 0x80 | ((code >> 6) & 0x3F))
+        store8(target + 2, 0x80 | (code & 0x3F))
+        return target + 3
+    store8(target, 0xF0 | (code >> 18))
+    store8(target + 1, 0x80 | ((code >> 12) & 0x3F))
+    store8(target + 2, 0x80 | ((code >> 6) & 0x3F))
+    store8(target + 3, 0x80 | (code & 0x3F))
+    return target + 4

@@ -40,7 +40,7 @@ from metl_gui.engine.kernel.avro_primitives import (
 from metl_gui.errors import RecordError
 
 MAX_EMPTY_ITEMS = 65_536
-"""Items that take no bytes (nulls, records of nulls) that one block may claim."""
+"""Items that take no bytes (nulls, records of nulls) that one value may claim."""
 
 
 class AvroReader:
@@ -51,7 +51,9 @@ class AvroReader:
     """
 
     def __init__(self, schema: AvroType) -> None:
-        self._write = _Compiler().compile(schema)
+        compiler = _Compiler()
+        self._write = compiler.compile(schema)
+        self._empty = compiler.empty
 
     def read(self, body: bytes) -> bytes:
         """Write one whole value as JSON text.
@@ -71,6 +73,7 @@ class AvroReader:
         Raises:
             RecordError: as ``read``.
         """
+        self._empty.left = MAX_EMPTY_ITEMS
         try:
             return self._write(body, at, out)
         except (IndexError, struct.error):
@@ -81,10 +84,17 @@ class AvroReader:
             raise undecodable(str(error)) from None
 
 
+class _Empty:
+    """How many items without bytes the value at hand may still claim."""
+
+    left = MAX_EMPTY_ITEMS
+
+
 class _Compiler:
     """Compiles one schema; each named type once, so that a recursive one leads back to itself."""
 
     def __init__(self) -> None:
+        self.empty = _Empty()
         self._done: dict[int, Write] = {}
         self._open: set[int] = set()
         self._sizes: dict[int, int] = {}
@@ -108,7 +118,7 @@ class _Compiler:
             case "array":
                 return self._array(avro.branches[0])
             case "map":
-                return _items(_member(self.compile(avro.branches[0])), 1, b"{", b"}")
+                return _items(_member(self.compile(avro.branches[0])), 1, b"{}", self.empty)
             case "enum":
                 return enum_writer(avro.symbols)
             case "fixed":
@@ -131,12 +141,12 @@ class _Compiler:
     def _array(self, item: AvroType) -> Write:
         least = self._least_bytes(item, frozenset())
         if not is_map_entry(item):
-            return _items(self.compile(item), least, b"[", b"]")
+            return _items(self.compile(item), least, b"[]", self.empty)
         key, value = (one.type for one in item.fields)
         has_text_keys = all(one.kind in ("string", "enum") for one in key.alternatives) and not is_decimal(key)
         if has_text_keys:
-            return _items(_pair(self.compile(key), self.compile(value), b"", b":", b""), least, b"{", b"}")
-        return _items(_pair(self.compile(key), self.compile(value), b"[", b",", b"]"), least, b"[", b"]")
+            return _items(_pair(self.compile(key), self.compile(value), b"", b":", b""), least, b"{}", self.empty)
+        return _items(_pair(self.compile(key), self.compile(value), b"[", b",", b"]"), least, b"[]", self.empty)
 
     def _least_bytes(self, avro: AvroType, above: frozenset[int]) -> int:
         """Return how many bytes a value takes at least; a recursive one needs bytes to come to an end."""
@@ -242,8 +252,9 @@ def _alternatives(writers: list[Write], nulls: list[bool], names: list[str]) -> 
     return write
 
 
-def _items(one: Write, least: int, opening: bytes, closing: bytes) -> Write:
+def _items(one: Write, least: int, brackets: bytes, empty: _Empty) -> Write:
     """Write the blocks of an array or map; ``least`` is how many bytes an item takes at least."""
+    opening, closing = brackets[:1], brackets[1:]
 
     def write(body: bytes, at: int, out: bytearray) -> int:
         mark = opening
@@ -254,7 +265,9 @@ def _items(one: Write, least: int, opening: bytes, closing: bytes) -> Write:
             if count < 0:
                 count = -count
                 _, at = read_long(body, at)
-            if count * least > len(body) - at or (not least and count > MAX_EMPTY_ITEMS):
+            if not least:
+                empty.left -= count
+            if count * least > len(body) - at or empty.left < 0:
                 raise undecodable(f"a block claims {count} items, more than its bytes can hold")
             for _ in range(count):
                 out += mark

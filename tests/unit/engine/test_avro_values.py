@@ -246,10 +246,22 @@ def test_bytes_that_claim_more_than_they_hold_are_undecodable_within_bounded_mem
     assert peak < 8 * 2**20
 
 
-def test_blocks_of_items_without_bytes_end_at_the_size_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**20)
-    body = (written_long(60_000)) * 1_000 + b"\0"
-    assert refusal({"type": "array", "items": "null"}, body).reason == "too_large"
+def test_blocks_of_items_without_bytes_are_counted_together() -> None:
+    schema = {"type": "array", "items": "null"}
+    reader = AvroReader(read_avro(schema))
+    for _ in range(3):
+        assert json.loads(reader.read(written_long(60_000) + b"\0")) == [None] * 60_000
+    assert refusal(schema, written_long(60_000) * 2 + b"\0").reason == "undecodable"
+    nested = {"type": "array", "items": schema}
+    assert refusal(nested, b"\x04" + (written_long(60_000) + b"\0") * 2 + b"\0").reason == "undecodable"
+
+
+def test_a_value_whose_text_would_be_too_large_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**10)
+    assert (
+        refusal({"type": "array", "items": "int"}, encoded({"type": "array", "items": "int"}, [7] * 2_000)).reason
+        == "too_large"
+    )
 
 
 def test_a_recursive_value_is_read_to_the_depth_that_records_may_have() -> None:

@@ -21,6 +21,7 @@ from metl_gui.core.matrix_export import DUSB_FORMAT, MatrixExport
 from metl_gui.core.merge.merge import MergeTheirs
 from metl_gui.core.merge.sides import Conflict
 from metl_gui.core.review import review_items
+from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.store.making import SUFFIX, copy_file
@@ -117,11 +118,12 @@ def _sides(base: Path, theirs: Path) -> tuple[tuple[str, Path], tuple[str, Path]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """Base or theirs: its document, and as the export that it came from."""
+    """Base or theirs: its document, the writer schemas beside it, and as the export that it came from."""
 
     document: Document
     raw: bytes = b""
     export: MatrixExport | None = None
+    wire: tuple[WireSchema, ...] = ()
 
 
 def _document(path: Path, copy: Path) -> _Side:
@@ -129,7 +131,7 @@ def _document(path: Path, copy: Path) -> _Side:
         # A copy, because reading an older project brings it up to date, and these files are not ours to change.
         copy_file(path, copy)
         with Workbench.open(copy, for_editing=False) as workbench:
-            return _Side(workbench.document)
+            return _Side(workbench.document, wire=workbench.beside.wire_schemas())
     raw = _read(path)
     if not raw.strip():
         return _Side(Document())
@@ -145,6 +147,10 @@ def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft:
     with Workbench.open(draft if is_elsewhere else output, take_over=is_elsewhere) as workbench:
         before = workbench.document
         after = workbench.do(edit).after
+        known = {(one.id, one.schema) for one in workbench.beside.wire_schemas()}
+        fresh = [one for one in theirs.wire if (one.id, one.schema) not in known]
+        if fresh:
+            workbench.beside.keep_wire_schemas(fresh, workbench.stamp())
     if is_elsewhere:
         copy_file(draft, output)  # only now, so that nobody ever finds ours under the name of the result
     return MergeResult(output, f"Merge {title}", after, compare(before, after), tuple(edit.conflicts), is_project=True)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.blocks import Element
+from metl_gui.core.draft import Stamp
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
+from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.making import copy_file
@@ -229,3 +231,18 @@ def test_what_cannot_be_merged_is_refused_and_nothing_is_written(
     with pytest.raises(UserError, match="cannot be read"):
         merge_files(base, tmp_path / "nowhere.metl", theirs)
     assert pairs(ours) == {("id", "payment_id")}
+
+
+@pytest.mark.parametrize("is_elsewhere", [True, False])
+def test_registry_ids_that_theirs_knows_are_known_in_the_result(
+    projects: tuple[Path, Path, Path], is_elsewhere: bool, tmp_path: Path
+) -> None:
+    base, ours, theirs = projects
+    change(theirs, amount="amount")
+    known = [WireSchema("7", "avro", '"string"', "s"), WireSchema("8", "avro", '"int"', "s")]
+    for path, kept in ((theirs, known), (ours, [WireSchema("8", "avro", '"long"', "s")])):
+        with Workbench.open(path) as workbench:
+            workbench.beside.keep_wire_schemas(kept, Stamp("ada", 1))
+    result = merge_files(base, ours, theirs, tmp_path / "merged.metl" if is_elsewhere else None)
+    with Workbench.open(result.output, for_editing=False) as workbench:
+        assert {one.id: one.text for one in workbench.beside.wire_schemas()} == {"7": '"string"', "8": '"long"'}

@@ -12,6 +12,7 @@ import pytest
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunProgressed
 from metl_gui.engine.report import RunReport
+from metl_gui.engine.results import first_set_aside
 from metl_gui.errors import RunError
 from tests.spark.conftest import SpecOf, order_record
 
@@ -119,14 +120,17 @@ def huge_packed(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "mapped"), [(huge_line, 200), (huge_array, 0), (huge_packed, 0)], ids=["line", "brackets", "packed"]
 )
-def test_a_record_of_200_mb_is_set_aside_in_bounded_memory(
+def test_a_record_of_200_mb_is_set_aside_whole_in_bounded_memory(
     spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, write: Callable[[Path], None], mapped: int
 ) -> None:
     write(tmp_path / "source.json")
     report = spark.run(spec_of(tmp_path / "source.json"))
     assert report.by_reason == {"too_large": 1}
     assert (report.read, report.mapped) == (mapped + 1, mapped)
-    assert sum(path.stat().st_size for path in (tmp_path / "errors").rglob("*.jsonl")) < 100_000
+    (aside,) = first_set_aside(tmp_path / "errors", 2)
+    (part,) = (tmp_path / "errors" / "reason=too_large").iterdir()
+    assert part.stat().st_size > _LINE_BYTES
+    assert f"has {_LINE_BYTES:,}"[:9] in aside.detail
     assert spark._link is not None
     peak = peak_memory_kb(spark._link.process.pid)
     assert 0 < peak < _MOST_MEMORY_KB, peak

@@ -36,7 +36,9 @@ class JsonlParts:
     def __init__(self, root: Path, name: str) -> None:
         self.root = root
         self.name = f"{name}.jsonl"
-        self._written: dict[Path, None] = {}
+        self._written: dict[Path, int] = {}
+        """How long each part is; one that is not was taken away or changed by somebody else."""
+
         self._waiting: dict[tuple[str, ...], list[bytes | memoryview]] = {}
         self._waiting_bytes = 0
 
@@ -75,11 +77,14 @@ class JsonlParts:
         try:
             if path not in self._written:
                 make_below(self.root, folder)
-                self._written[path] = None
+                self._written[path] = 0
             with path.open("ab") as file:
+                if file.tell() != self._written[path]:
+                    raise FileNotFoundError(path)
                 write(file)
+                self._written[path] = file.tell()
         except OSError as error:
-            raise unwritable(path.parent, error) from error
+            raise unwritable(path, error) from error
         except UserError as error:
             raise TaskError(error) from error
 

@@ -41,8 +41,7 @@ class Owner:
             self._file.flush()
 
     def let_go(self) -> None:
-        """Hold it no longer, and leave no sign of it."""
-        self.path.unlink(missing_ok=True)
+        """Hold it no longer; the file stays for whoever removes what was held."""
         self._file.close()
 
 

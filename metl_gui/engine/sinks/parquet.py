@@ -155,7 +155,7 @@ class ParquetSink:
             with path.open("xb") as file:
                 pq.write_table(table, file, row_group_size=rows, compression="zstd")
         except OSError as error:
-            raise unwritable(folder, error) from error
+            raise unwritable(path, error) from error
 
 
 def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:

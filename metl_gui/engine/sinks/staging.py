@@ -137,8 +137,8 @@ class Staging:
         """Remove everything that the run wrote, and the folders made for it."""
         self._remove_partials()
         for folder in self._made:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # only when nothing is in it
 
     def _moves(self) -> list[tuple[Path, Path]]:
         """Return what is moved where; an error store inside the output moves with it."""
@@ -157,10 +157,16 @@ class Staging:
         for owner in self._owners:
             owner.let_go()
         self._owners.clear()
-        # Those of a process that died, on whose behalf this one cleans up.
-        for path in (*map(owner_of, partials), owner_of_run(self.run_folder)):
+        # Also those of a process that died, on whose behalf this one cleans up. What could not be removed keeps its
+        # owner, whom nothing holds any more, and goes with the next run.
+        left = [folder for folder in partials if folder.exists()]
+        for folder in partials:
+            if folder not in left:
+                with contextlib.suppress(OSError):
+                    owner_of(folder).unlink()
+        if not left:
             with contextlib.suppress(OSError):
-                path.unlink()
+                owner_of_run(self.run_folder).unlink()
 
 
 def _place(path: Path) -> Path:

@@ -25,26 +25,26 @@ def make_below(root: Path, names: Iterable[str]) -> Path:
     return folder
 
 
-def unwritable(folder: Path, error: OSError) -> TaskError:
+def unwritable(path: Path, error: OSError) -> TaskError:
     """Say why a part cannot be written; the run ends with it."""
-    return TaskError(_in_words(folder, error))
+    return TaskError(_in_words(path, error))
 
 
-def _in_words(folder: Path, error: OSError) -> RunError:
+def _in_words(path: Path, error: OSError) -> RunError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return RunError(
             "The disk is full: the outputs do not fit.",
-            f"{folder}. {NOTHING_KEPT}.",
+            f"{path}. {NOTHING_KEPT}.",
             "Free some space there, or choose a folder on another disk, then run again.",
         )
     if isinstance(error, FileNotFoundError):
         return RunError(
-            "An output folder was removed during the run.",
-            f"{folder} is gone. {NOTHING_KEPT}.",
+            "Outputs were removed during the run.",
+            f"{path} is gone or was changed. {NOTHING_KEPT}.",
             "Run again, and leave folders that end in .partial alone until it has ended.",
         )
     return RunError(
         "A part of the outputs cannot be written.",
-        f"{folder}: {error.strerror or error}. {NOTHING_KEPT}.",
+        f"{path}: {error.strerror or error}. {NOTHING_KEPT}.",
         "Look whether the folder is yours to write and its disk is writable, then run again.",
     )

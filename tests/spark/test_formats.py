@@ -1,0 +1,233 @@
+"""Outputs in typed columns and by date, from a real run, read back with pyarrow and with a real Spark."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.entity_plans import entity_plans
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
+from metl_gui.engine.report import RunReport
+from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
+from metl_gui.workbench.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.session import Workbench
+from tests.spark.conftest import SpecOf, order_record
+
+_READ = """
+import os, sys
+import pyarrow as pa
+sys.path.insert(0, sys.argv[3])
+from metl_gui.engine.java import find_java
+os.environ.update(JAVA_HOME=str(find_java().path), SPARK_LOCAL_IP="127.0.0.1")
+from pyspark.sql import SparkSession
+settings = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
+spark = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+for entity in os.listdir(sys.argv[1]):
+    table = spark.read.parquet(f"{sys.argv[1]}/{entity}").toArrow()
+    with pa.OSFile(f"{sys.argv[2]}/{entity}.arrow", "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+spark.stop()
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleFolder:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return fresh_copy()
+
+
+@pytest.fixture
+def workbench(sample: SampleFolder) -> Iterator[Workbench]:
+    with Workbench.open(sample.project) as opened:
+        yield opened
+
+
+def run(workbench: Workbench, spark: SparkProcess, source: Path, sink: Path, **options: Any) -> RunResult:
+    return run_mapping(workbench, RunRequest(str(source), str(sink), **options), spark)
+
+
+def read_by_spark(folder: Path, into: Path) -> dict[str, list[dict[str, Any]]]:
+    into.mkdir()
+    command = [sys.executable, "-c", _READ, str(folder), str(into), str(Path(__file__).parents[2])]
+    subprocess.run(command, check=True, capture_output=True)
+    return {path.stem: pa.ipc.open_file(path).read_all().to_pylist() for path in into.iterdir()}
+
+
+def refusals(report: RunReport) -> list[dict[str, Any]]:
+    """The rows of the error store of what does not fit its columns."""
+    parts = (Path(report.errors) / "reason=type_mismatch").glob("*")
+    return [json.loads(line) for part in parts for line in part.read_bytes().splitlines()]
+
+
+def meant(column: ColumnPlan | SourceType, value: Any) -> object:
+    """What a value of a message says, by the type of its source; written apart from what writes columns."""
+    if value is None:
+        return None
+    if column.type in ("array", "map", "struct", "any", "union", "unknown"):
+        return value
+    match column.logical.rpartition(".")[2]:
+        case "date":
+            return date.fromisoformat(value)
+        case "Decimal" if isinstance(value, str):
+            return Decimal(int.from_bytes(base64.b64decode(value), "big", signed=True)).scaleb(-(column.scale or 0))
+        case "Date":
+            return date(1970, 1, 1) + timedelta(days=value)
+        case "MicroTimestamp":
+            return datetime(1970, 1, 1) + timedelta(microseconds=value)  # noqa: DTZ001 - a local time
+        case "Timestamp":
+            zone = UTC if column.logical.startswith("org.apache") else None
+            return datetime(1970, 1, 1, tzinfo=zone) + timedelta(milliseconds=value)
+        case "ZonedTimestamp" | "date-time":
+            return datetime.fromisoformat(value)
+        case _:
+            return base64.b64decode(value) if column.type == "bytes" and isinstance(value, str) else value
+
+
+def typed(column: ColumnPlan, value: object) -> object:
+    return float(value) if column.type == "number" and isinstance(value, Decimal | int) else value
+
+
+def in_columns(message: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
+    """Write a message as the row that it should be."""
+    source = message["source"]
+    of_source = {
+        one.path: one for one in plan.sources if (one.schema, one.version) == (source["schema"], source["version"])
+    }
+    return {
+        "entity": message["entity"],
+        "state": message["state"],
+        "op": message["op"],
+        "key": message["key"],
+        "ts_ms": message["ts_ms"],
+        "source": source,
+        "payload": {
+            column.path: typed(column, meant(of_source.get(column.path, column), at(message["payload"], column.path)))
+            for column in plan.columns
+        },
+        "unchanged": message.get("unchanged", []),
+        "replayed": message.get("replayed", False),
+    }
+
+
+def as_told(row: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
+    """Read the JSON in a row, and take its payload apart by paths."""
+    told = {name: value for name, value in row.items() if name not in ("version", "date")}
+    payload = {column.path: at(row["payload"], column.path) for column in plan.columns}
+    for column in plan.columns:
+        if column.type in ("array", "map", "struct", "any", "union", "unknown") and payload[column.path] is not None:
+            payload[column.path] = json.loads(payload[column.path], parse_float=Decimal)
+    return told | {
+        "key": row["key"] and json.loads(row["key"], parse_float=Decimal),
+        "source": row["source"] | {"origin": row["source"]["origin"] and json.loads(row["source"]["origin"])},
+        "payload": payload,
+    }
+
+
+def at(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def by_place(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (row["source"]["position"], row["op"]))
+
+
+def test_typed_columns_say_what_the_messages_say_to_pyarrow_and_to_spark(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    lines = run(workbench, spark, sample.messages, tmp_path / "jsonl").report
+    typed = run(workbench, spark, sample.messages, tmp_path / "parquet", format="parquet").report
+    refused = typed.by_reason["type_mismatch"]
+    assert (lines.format, typed.format) == ("jsonl", "parquet")
+    assert (typed.read, typed.mapped, typed.set_aside) == (
+        lines.read,
+        lines.mapped - refused,
+        lines.set_aside + refused,
+    )
+    rows = refusals(typed)
+    # Whole numbers are no text, days are no instants, local times are none either: what the matrix flags too.
+    assert {row["detail"].split(" takes ")[0] for row in rows} == {
+        "refund@2.0.0 refund_id",
+        "refund@2.0.0 opened_at",
+        "customer@2.0.0 consent.given_at",
+        "ledger_entry@2.0.0 booked_at",
+        "rate@2.0.0 valid.observed_at",
+    }
+    left_out = {row["position"] for row in rows}
+    assert len(left_out) == len(rows) == refused
+    planned = {plan.entity: plan for plan in entity_plans(workbench.document)}
+    by_spark = read_by_spark(tmp_path / "parquet", tmp_path / "arrow")
+    assert set(by_spark) == set(lines.by_entity)
+    for entity, plan in planned.items():
+        if entity not in lines.by_entity:
+            continue
+        parts = (tmp_path / "jsonl" / entity).glob("*.jsonl")
+        texts = [line for part in parts for line in part.read_bytes().splitlines()]
+        messages = [json.loads(line, parse_float=Decimal) for line in texts]
+        messages = [message for message in messages if message["source"]["position"] not in left_out]
+        expected = by_place([in_columns(message, plan) for message in messages])
+        table = ds.dataset(tmp_path / "parquet" / entity, partitioning="hive").to_table()
+        assert by_place([as_told(row, plan) for row in table.to_pylist()]) == expected
+        assert by_place([as_told(row, plan) for row in by_spark[entity]]) == expected
+
+
+@pytest.mark.parametrize("format_", ["jsonl", "parquet"])
+def test_each_day_of_the_messages_has_its_folder(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path, format_: str
+) -> None:
+    whole = run(workbench, spark, sample.messages, tmp_path / "whole").report
+    dated = run(workbench, spark, sample.messages, tmp_path / "dated", format=format_, by_date=True).report
+    assert whole.by_reason == {name: n for name, n in dated.by_reason.items() if name != "type_mismatch"}
+    texts = [line for part in (tmp_path / "whole").rglob("*.jsonl") for line in part.read_bytes().splitlines()]
+    refused = {row["position"] for row in refusals(dated)}
+    assert len(refused) == dated.by_reason.get("type_mismatch", 0)
+    messages = [json.loads(line) for line in texts]
+    expected = Counter(
+        (message["entity"], f"date={datetime.fromtimestamp(message['ts_ms'] / 1000, UTC):%Y-%m-%d}")
+        for message in messages
+        if message["source"]["position"] not in refused
+    )
+    found: Counter[tuple[str, str]] = Counter()
+    for part in (tmp_path / "dated").rglob("part-*"):
+        entity = part.relative_to(tmp_path / "dated").parts[0]
+        count = len(part.read_bytes().splitlines()) if format_ == "jsonl" else ds.dataset(part).count_rows()
+        found[entity, part.parent.name] += count
+    assert found == expected
+
+
+def test_records_that_do_not_fit_are_set_aside_whole_and_everything_adds_up(
+    spark: SparkProcess, spec_of: SpecOf, order_plan: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "source.jsonl").write_bytes(b"".join(order_record(number) + b"\n" for number in range(5000)))
+    # Amounts are written with one half too much for every other record.
+    money = ColumnPlan("money.amount", "bytes", "org.apache.kafka.connect.data.Decimal", 0)
+    plan = plans.decode(order_plan)
+    columns = EntityPlan("order", "1", (ColumnPlan("order_id", "int64"), money))
+    remark = EntityPlan("remark", "1", (ColumnPlan("about", "int64"), ColumnPlan("text", "string")))
+    strict = plans.encode(plans.Plan(plan.state, plan.hash, plan.schemas, entities=(columns, remark)))
+    report = spark.run(msgspec.structs.replace(spec_of(tmp_path / "source.jsonl", format="parquet"), plan=strict))
+    assert (report.read, report.mapped, report.by_reason) == (5000, 0, {"type_mismatch": 5000})
+    assert (report.messages_out, report.by_entity, report.from_unreviewed, report.by_attribute) == (0, {}, {}, {})
+    rows = [
+        json.loads(line) for part in (tmp_path / "errors").rglob("*.jsonl") for line in part.read_bytes().splitlines()
+    ]
+    assert {row["raw"].encode() for row in rows} == {order_record(number) for number in range(5000)}
+    assert rows[7]["detail"].startswith("order@1 money.amount takes decimals")
+    assert not list((tmp_path / "out").rglob("*.parquet"))

@@ -41,8 +41,8 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What every task of a run is told, with paths that all executors share.
 
     Args:
-        run_id: names the kernel that a worker keeps between tasks.
-        plan: the file that holds the plan: it may be too long to send with every task.
+        run_id: the run, or the stream whose batches it goes on with.
+        plan: the file that holds the plan, named by what is in it; a worker keeps the kernel of it between tasks.
         mode: ``test`` or ``production``.
         is_replay: the records were set aside before.
         messages, errors, samples: the partial folders; no messages for ``noop``.
@@ -67,16 +67,26 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _kernels: dict[str, Kernel] = {}
-"""The kernel of the last run that this worker process served; building one costs more than a task."""
+"""The kernel of the last plan that this worker process served; building one costs more than a task."""
+
+_dropped: dict[str, int] = {}
+"""By kernel: how many compiled column sets went when it took the place of the one before."""
 
 
 def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
-    """Return the kernel of a run, built on first use in this process."""
-    if order.run_id not in _kernels:
+    """Return the kernel of a plan, built on first use in this process; runs with the same plan share it."""
+    key = _key_of(order)
+    if key not in _kernels:
+        _dropped[key] = sum(kernel.column_sets for kernel in _kernels.values())
         _kernels.clear()
         build.build_in_background()
-        _kernels[order.run_id] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
-    return _kernels[order.run_id]
+        _kernels[key] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
+    return _kernels[key]
+
+
+def _key_of(order: TaskOrder) -> str:
+    # A file of a plan is named by what is in it.
+    return f"{order.mode} {order.is_replay} {order.plan}"
 
 
 class Task:
@@ -98,7 +108,7 @@ class Task:
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
-        self.evictions = kernel.evictions
+        self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
 
     def map(self, records: Records, large: LargeRecords | None = None) -> None:
         """Map one batch and write what it became.

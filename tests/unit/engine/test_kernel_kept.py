@@ -1,0 +1,66 @@
+"""A worker keeps the kernel of a plan between tasks and runs, and counts what goes when the state changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from metl_gui.engine import task as tasks
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.task import Task, TaskOrder, kernel_for
+from tests.helpers.event_files import EventMaker, order_plan
+
+_COLUMN_SETS = 3
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Begin and end without a kernel, and say that each has compiled some column sets."""
+    monkeypatch.setattr(Kernel, "column_sets", _COLUMN_SETS)
+    monkeypatch.setattr(tasks.build, "build_in_background", lambda: None)
+    tasks._kernels.clear()
+    yield
+    tasks._kernels.clear()
+
+
+def order_of(folder: Path, run_id: str, state: int) -> TaskOrder:
+    plan = folder / f"{state}.json"
+    plan.write_bytes(order_plan(state, "h"))
+    return TaskOrder(
+        run_id=run_id,
+        plan=str(plan),
+        mode="production",
+        messages=None,
+        errors=str(folder),
+        samples=str(folder),
+        samples_wanted=0,
+        progress=str(folder / "progress"),
+    )
+
+
+def kernel_of(order: TaskOrder) -> Kernel:
+    return kernel_for(order, Path(order.plan).read_bytes)
+
+
+def evictions(order: TaskOrder) -> int:
+    task = Task(order, kernel_of(order), 0, 0)
+    raws = list(EventMaker().lines(20))
+    task.map(Records.of(raws, "f"))
+    task.map(Records.of(raws, "f"))
+    return task.end().tally.kernel.evictions
+
+
+def test_runs_with_the_same_plan_share_a_kernel_and_another_state_takes_its_place(tmp_path: Path) -> None:
+    first = kernel_of(order_of(tmp_path, "a", 7))
+    assert kernel_of(order_of(tmp_path, "b", 7)) is first
+    assert kernel_of(order_of(tmp_path, "b", 8)) is not first
+    assert len(tasks._kernels) == 1
+
+
+def test_column_sets_that_go_when_the_state_changes_are_counted_once(tmp_path: Path) -> None:
+    assert evictions(order_of(tmp_path, "a", 7)) == 0
+    assert evictions(order_of(tmp_path, "a", 8)) == _COLUMN_SETS
+    assert evictions(order_of(tmp_path, "a", 8)) == 0

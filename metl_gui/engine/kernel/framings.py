@@ -20,6 +20,7 @@ MAGIC = 0
 _SINGLE_OBJECT_BYTES = 10
 _SHORT, _LONG = 4, 8
 _GUID_BYTES = 16
+_MOST_DIGITS = 20
 _MARKS = (b"_schema_id", b"apicurio.")
 
 
@@ -103,7 +104,7 @@ def _pairs(headers: bytes) -> Iterator[tuple[str, object]]:
 def _confluent_ids(written: str | int) -> Iterator[str]:
     """Yield the id in the header of newer Confluent serializers: a byte of version, then a number or a GUID."""
     raw = b"" if isinstance(written, int) else _raw(written)
-    if isinstance(written, int) or written.isdigit():
+    if isinstance(written, int) or _is_number(written):
         yield str(int(written))
     elif len(raw) == 1 + _GUID_BYTES and raw[0] == 1:
         yield str(UUID(bytes=raw[1:]))
@@ -122,10 +123,15 @@ def _number(written: object) -> int | None:
         return written
     if not isinstance(written, str) or not written:
         return None
-    if written.isdigit():
+    if _is_number(written):
         return int(written)
     raw = _raw(written)
     return int.from_bytes(raw, "big") if len(raw) in (_SHORT, _LONG) else None
+
+
+def _is_number(written: str) -> bool:
+    """Say whether a text may be the number of a schema; Python also calls other digits such, and endless ones."""
+    return written.isascii() and written.isdigit() and len(written) <= _MOST_DIGITS
 
 
 def _raw(written: str) -> bytes:

@@ -129,9 +129,8 @@ def _deep(dice: random.Random, count: int) -> Load:
 
 def _unmapped(dice: random.Random, count: int) -> Load:
     names = ("id", "one", "two", "three", "four")
-    mapped, other = (SchemaPlan(f"fx.public.{name}", (_version("1", names, entities),)) for name, entities in (
-        ("mapped", [("e", names)]), ("other", []),
-    ))  # fmt: skip
+    mapped = SchemaPlan("fx.public.mapped", (_version("1", names, [("e", names)]),))
+    other = SchemaPlan("fx.public.other", (_version("1", names, []),))
     picked = [number % 20 == 0 for number in range(count)]
     raws = [
         envelope(n, "mapped" if is_mapped else "other", {name: dice.randrange(10**6) for name in names})

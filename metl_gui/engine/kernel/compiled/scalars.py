@@ -35,6 +35,7 @@ def word_of(text: bytes) -> int:
 
 _TRUE, _FALS, _NULL = word_of(b"true"), word_of(b"fals"), word_of(b"null")
 _ESCAPED, _STANDS_FOR = tuple(b"nrtbf"), tuple(b"\n\r\t\b\f")
+_ESCAPED_SMALL = sum(1 << (letter - 0x40) for letter in b"\\bfnrt")
 _FOUR_BYTES = 0xFFFFFFFF
 
 
@@ -136,6 +137,14 @@ def past_rarity(at: int) -> int:
 
 
 @compiled
+def is_short_escape(letter: int) -> bool:
+    """Say whether a backslash and this letter are a whole escape."""
+    if letter >= 0x40:
+        return (_ESCAPED_SMALL >> (letter & 0x3F)) & 1 == 1 and letter < 0x80
+    return letter == QUOTE or letter == 0x2F
+
+
+@compiled
 def past_string(at: int, end: int) -> int:
     """Go past a string whose opening quote is behind us, a vector of plain letters in one step."""
     while at < end:
@@ -144,11 +153,17 @@ def past_string(at: int, end: int) -> int:
             at += VECTOR
             continue
         at += first_bit(marks)
-        if load8(at) == QUOTE:
+        letter = load8(at)
+        # Escapes often come one after the other.
+        while letter == BACKSLASH and is_short_escape(load8(at + 1)) and at < end:
+            at += 2
+            letter = load8(at)
+        if letter == QUOTE:
             return at + 1 if at < end else 0
-        at = past_rarity(at)
-        if at == 0:
-            return 0
+        if letter < SPACE or letter == BACKSLASH or letter >= 0x80:
+            at = past_rarity(at)
+            if at == 0:
+                return 0
     return 0
 
 

@@ -66,7 +66,7 @@ def read_by_spark(folder: Path, into: Path) -> dict[str, list[dict[str, Any]]]:
     into.mkdir()
     command = [sys.executable, "-c", _READ, str(folder), str(into), str(Path(__file__).parents[2])]
     subprocess.run(command, check=True, capture_output=True)
-    return {path.stem: pa.ipc.open_file(path).read_all().to_pylist() for path in into.iterdir()}
+    return {path.stem: pa.ipc.open_file(str(path)).read_all().to_pylist() for path in into.iterdir()}
 
 
 def refusals(report: RunReport) -> list[dict[str, Any]]:

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.outcomes import Outcome
@@ -38,6 +39,7 @@ NO_VERSION = "__HIVE_DEFAULT_PARTITION__"
 """How Hive and Spark name the folder of what has no value."""
 
 _Place: TypeAlias = tuple[str, str]
+_Numbers: TypeAlias = "NDArray[np.int64]"
 
 
 class ParquetSink:
@@ -68,7 +70,7 @@ class ParquetSink:
 
     def append(self, outcome: Outcome) -> dict[int, Refusal]:
         """Take the messages of a batch; see ``Sink``."""
-        made: list[tuple[_Place, pa.Table, Any]] = []
+        made: list[tuple[_Place, pa.Table, NDArray[np.int32]]] = []
         refused: dict[int, Refusal] = {}
         for place, at, lines in self._by_version(outcome):
             records = outcome.records[at]
@@ -90,27 +92,25 @@ class ParquetSink:
             self._write(place)
         return self._written
 
-    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, Any, bytes | memoryview]]:
+    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, _Numbers, bytes | memoryview]]:
         """Yield for each entity version the numbers of its messages and their lines."""
         for number in np.unique(outcome.entities):
             entity = outcome.entity_names[number]
             at = np.flatnonzero(outcome.entities == number)
             for version, of_it in self._versions(outcome, entity, at):
-                whole = len(of_it) == len(outcome)
-                text = outcome.text if whole else b"\n".join(map(outcome.message, of_it.tolist()))
-                yield (entity, version), of_it, text
+                yield (entity, version), of_it, outcome.text if len(of_it) == len(outcome) else _lines(outcome, of_it)
 
-    def _versions(self, outcome: Outcome, entity: str, at: Any) -> Iterator[tuple[str, Any]]:
+    def _versions(self, outcome: Outcome, entity: str, at: _Numbers) -> Iterator[tuple[str, _Numbers]]:
         """Tell by the first bytes of messages which version they have; no version is an empty text."""
-        versions = [plan.version for plan in self._plans.get(entity, ())]
-        heads = {version: b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(version)) for version in versions}
+        letters = np.frombuffer(outcome.text, np.uint8)
         left = at
-        for version, head in heads.items():
-            size = len(head)
-            text, starts = outcome.text, outcome.starts
-            is_it = np.array([text[start : start + size] == head for start in starts[left].tolist()], np.bool_)
+        for plan in self._plans.get(entity, ()):
+            head = np.frombuffer(b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(plan.version)), np.uint8)
+            at_each = outcome.starts[left][:, None] + np.arange(len(head))
+            begins = letters[np.minimum(at_each, len(letters) - 1)]
+            is_it = (begins == head).all(axis=1)
             if is_it.any():
-                yield version, left[is_it]
+                yield plan.version, left[is_it]
                 left = left[~is_it]
             if not len(left):
                 return
@@ -156,6 +156,13 @@ class ParquetSink:
                 pq.write_table(table, file, row_group_size=rows, compression="zstd")
         except OSError as error:
             raise unwritable(path, error) from error
+
+
+def _lines(outcome: Outcome, at: _Numbers) -> bytes:
+    """Return some messages, each with its line feed."""
+    text = outcome.text
+    ends = zip(outcome.starts[at].tolist(), (outcome.stops[at] + 1).tolist(), strict=True)
+    return b"".join([text[start:end] for start, end in ends])
 
 
 def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:

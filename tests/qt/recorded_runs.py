@@ -58,7 +58,7 @@ def progress(run_id: str, tick: int, total: int = 0, **more: Any) -> RunProgress
         total * _A_TICK,
         tick * _A_TICK,
         tally_at(tick, **more),
-        **known,  # type: ignore[arg-type]
+        **known,
     )
 
 

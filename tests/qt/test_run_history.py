@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
 from metl_gui.engine.events import StateChanged
+from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import RunError
 from metl_gui.ui import asking
@@ -26,7 +27,7 @@ from metl_gui.ui.window import Window
 from metl_gui.workbench import production
 from metl_gui.workbench.live_process import STOP, Phase
 from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.production import live_runs
+from metl_gui.workbench.production import LiveRun, live_runs
 from metl_gui.workbench.run_history import runs
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -491,6 +492,12 @@ def test_every_state_of_the_page_fits_and_can_be_grabbed(
             assert inside, f"{button.text()} is cut"
 
 
+def report_of(run: LiveRun) -> RunReport:
+    report = run.report()
+    assert report is not None
+    return report
+
+
 @pytest.mark.spark
 def test_a_real_production_run_is_started_followed_and_outlives_the_window(
     dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -513,6 +520,10 @@ def test_a_real_production_run_is_started_followed_and_outlives_the_window(
     qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1, timeout=120_000)
     (run,) = live_runs(project_id)
     assert page.setup.history.model.entries[0].is_live
+    qtbot.waitUntil(lambda: report_of(run).read > 0, timeout=120_000)  # the first batch is in place
+    counts = page.followed.counts if page.followed is not None else None
+    assert counts is not None
+    assert page.figures.read.value.text() == f"{counts['read']:,}"
     end(window)
     try:
         assert run.is_alive

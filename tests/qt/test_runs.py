@@ -123,7 +123,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     assert shown == report["by_entity"]
     messages = window.run_page.messages
     qtbot.waitUntil(lambda: messages.pair is not None)
-    assert len(window.run_page.setup.history.model.entries) == 1
+    qtbot.waitUntil(lambda: [entry.is_live for entry in window.run_page.setup.history.model.entries] == [False])
     messages.show_reason("malformed")
     qtbot.waitUntil(lambda: isinstance(messages.record, SetAsideRecord))
     refused = window.run_page.messages.pair

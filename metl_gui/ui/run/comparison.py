@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
+from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
@@ -22,8 +24,11 @@ FIGURE, ENTITY, REASON, VERSION, FILLED = "figure", "entity", "reason", "version
 _NOTHING = "Choose two runs in the history with Ctrl+click, or one and then Compare with…, to see what changed."
 _TITLES = {FIGURE: "Figures", ENTITY: "By entity", REASON: "Set aside", VERSION: "Read", FILLED: "Filled attributes"}
 _FIRST = {FIGURE: "", ENTITY: "messages of", REASON: "reason", VERSION: "schema and version", FILLED: "attribute"}
-_PLACES = {FIGURE: (0, 0), ENTITY: (1, 0), REASON: (0, 1), VERSION: (1, 1), FILLED: (0, 2)}
-_STRETCHES = (4, 4, 5)
+_FOUR = {FIGURE: (0, 0, 1, 1), ENTITY: (1, 0, 1, 1), REASON: (0, 1, 1, 1), VERSION: (1, 1, 1, 1)}
+_WIDE = _FOUR | {FILLED: (0, 2, 2, 1)}
+_NARROW = _FOUR | {FILLED: (2, 0, 1, 2)}
+"""Row, column, rows and columns of each card: three columns where there is room, else two."""
+_ROOM_FOR_THREE_PX = 1_180
 _A = 1
 _SAME = "="
 
@@ -66,6 +71,8 @@ class ComparisonPanel(QWidget):
         self.models: dict[str, TableModel] = {}
         self.tables: dict[str, QTableView] = {}
         self._cards = QWidget()
+        self._card_of: dict[str, QFrame] = {}
+        self._is_wide: bool | None = None
         self._build()
         self.swap.clicked.connect(self._swap)
         self.clear()
@@ -101,6 +108,23 @@ class ComparisonPanel(QWidget):
         self._cards.show()
         self.swap.show()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the cards into two columns where three would cut their names."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        is_wide = self.width() >= themes.px(_ROOM_FOR_THREE_PX)
+        if is_wide is self._is_wide:
+            return
+        self._is_wide = is_wide
+        for kind, (row, column, rows, columns) in (_WIDE if is_wide else _NARROW).items():
+            self._grid.addWidget(self._card_of[kind], row, column, rows, columns)
+        for column in range(3):
+            self._grid.setColumnStretch(column, 1 if is_wide or column < 2 else 0)
+        for row in range(3):
+            self._grid.setRowStretch(row, 0 if is_wide and row == 2 else 1)
+
     def _fill(self, kind: str, rows: list[tuple[TableCell, ...]]) -> None:
         self.models[kind].show_rows(rows)
 
@@ -117,22 +141,21 @@ class ComparisonPanel(QWidget):
         self.followed.emit(Compared(run, kind, name, path))
 
     def _build(self) -> None:
-        grid = QGridLayout(self._cards)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(12)
-        for kind, (row, column) in _PLACES.items():
+        self._grid = QGridLayout(self._cards)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(12)
+        for kind, title in _TITLES.items():
             numbers = [TableCell(words, is_number=True) for words in ("first", "second", "change")]
             model = self.models[kind] = TableModel([TableCell(_FIRST[kind]), *numbers])
-            table = self.tables[kind] = make_table(f"{_TITLES[kind]} of both runs", model)
+            table = self.tables[kind] = make_table(f"{title} of both runs", model)
             header = table.horizontalHeader()
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
             header.setMinimumSectionSize(56)
             table.clicked.connect(self._choose)
             table.activated.connect(self._choose)
-            grid.addWidget(_card(_TITLES[kind], table), row, column, 2 if kind == FILLED else 1, 1)
-        for column, stretch in enumerate(_STRETCHES):
-            grid.setColumnStretch(column, stretch)
+            self._card_of[kind] = _card(title, table)
+        self._place()
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
         head.addWidget(self.swap)

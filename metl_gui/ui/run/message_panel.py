@@ -167,6 +167,7 @@ class MessagePanel(QFrame):
             button.setEnabled(len(self.records) > 1)
         record, pair = self.record, self.pair
         self.as_it_came.setEnabled(record is not None)
+        self.follow.setEnabled(self._live is not None)
         self.everything.setVisible(bool(self.wanted.reason or self.wanted.entity))
         self._show_lead(record)
         if pair is None:
@@ -177,7 +178,8 @@ class MessagePanel(QFrame):
         many = f" of {len(self.records)}{f' · {about}' if about else ''}" if self._live is None else ""
         number = f"{self._at + 1}{many}" if many else "newest"
         self.place.setText(f"{number} · {pair.place}")
-        self.sides.show_texts(pair.before, pair.after, pair.links, pair.after_title)
+        is_prose = isinstance(record, SetAsideRecord)
+        self.sides.show_texts(pair.before, pair.after, pair.links, pair.after_title, is_prose)
 
     def _nothing(self) -> str:
         if self._live is not None:

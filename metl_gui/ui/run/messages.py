@@ -167,7 +167,12 @@ class MessageSides(QWidget):
         return self._links
 
     def show_texts(
-        self, before: str, after: str, links: Sequence[Link] = (), after_title: str = "after mapping"
+        self,
+        before: str,
+        after: str,
+        links: Sequence[Link] = (),
+        after_title: str = "after mapping",
+        is_prose: bool = False,
     ) -> None:
         """Show a message.
 
@@ -175,9 +180,12 @@ class MessageSides(QWidget):
             before, after: the texts.
             links: what of them belongs together (``linked.links_between``).
             after_title: what stands above the right side.
+            is_prose: the right side is no message but words, which are wrapped.
         """
         self._links = tuple(links)
         self.after_title.setText(after_title)
+        modes = QPlainTextEdit.LineWrapMode
+        self.after.setLineWrapMode(modes.WidgetWidth if is_prose else modes.NoWrap)
         for side, words in ((self.before, before), (self.after, after)):
             if side.toPlainText() != words:
                 side.setPlainText(words)

@@ -440,9 +440,10 @@ class RunPage(QMainWindow):
             self.messages.refresh()
 
     def _list(self) -> None:
-        """Read the history again."""
+        """Read the history again; the row of a run that has just ended stays until then."""
         workbench = self._project.workbench
-        self._show_entries()
+        if self.own is not None:
+            self._show_entries()
         if workbench is not None:
             self._listing.start("Reading the runs", lambda _watch: runs(workbench, _HISTORY), self._listed)
 

@@ -109,6 +109,7 @@ class Plots(pg.GraphicsLayoutWidget):
         self.setBackground(theme.panel)  # type: ignore[no-untyped-call] # as above
         for name, curve in self._curves.items():
             colour, width, style = pen_of(theme, self.view, name)
+            width *= self.devicePixelRatioF()  # pyqtgraph counts the pixels of the screen
             curve.setPen(pg.mkPen(colour, width=width, style=style))
         for cursor in self._cursors:
             cursor.setPen(pg.mkPen(theme.dim, width=1))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from metl_gui.core.connect_schema import declare
 from metl_gui.core.declarations import fingerprint
 from metl_gui.core.paths import join
-from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 from tests.fuzz.collisions import collisions
 
 Tree: TypeAlias = "dict[str, Tree | None]"
@@ -66,7 +66,19 @@ def draw_world(dice: Random) -> World:
     if dice.random() < 0.1:
         odd = _table(dice, dice.choice(('od"d\n.x.t', "é.ü.😀", "t", "__debezium-heartbeat.t", "a" * 200)), names)
         tables = (*tables, odd)
-    return World(Plan(dice.choice((0, 17, 123456)), "", tuple(table.plan for table in tables)), tables)
+    wire = _wire(dice, tables) if dice.random() < 0.3 else ()
+    plan = Plan(dice.choice((0, 17, 123456)), "", tuple(table.plan for table in tables), wire=wire)
+    return World(plan, tables)
+
+
+def _wire(dice: Random, tables: tuple[Table, ...]) -> tuple[WireSchema, ...]:
+    """Draw writer schemas: of JSON behind a frame, and of an Avro row of numbers."""
+    found = [WireSchema("5", "json", "", dice.choice(tables).plan.name)]
+    for number, table in enumerate(tables):
+        fields = [{"name": "id", "type": ["null", "long"]}, {"name": "a", "type": "string"}]
+        text = json.dumps({"type": "record", "name": "Value", "namespace": table.plan.name, "fields": fields})
+        found.append(WireSchema(str(6 + number), "avro", text, table.plan.name))
+    return tuple(found)
 
 
 def _table(dice: Random, name: str, names: list[str]) -> Table:

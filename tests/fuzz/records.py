@@ -261,8 +261,12 @@ class Writer:
             return [(name, self._text(text))]
         if how < 0.9:
             return [(name, text)]
-        if how < 0.95:
+        if how < 0.94:
             return [("value_b64", self._base64(text))]
+        if how < 0.95:
+            frame = "\0\0\0\0" + dice.choice("\5\6\7\x63")
+            body = dice.choice((text, "\2\16\2x", "\0\6abc", "\2\16\2x\0", ""))
+            return [("value_b64", self._base64(frame + body))]
         return [(name, "null")] if how < 0.98 else []
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -275,7 +279,8 @@ class Writer:
         if dice.random() < 0.7:
             members.append(("timestamp", dice.choice(("1634052484031", "1", "null", '"9"', "1e3", "[1]"))))
         if dice.random() < 0.3:
-            headers = ("[]", "{}", '[{"key":"a","value":"b"}]', "null", '{"a":"\\u00e9"}', *ATOMS)
+            ids = ('{"__value_schema_id":5}', '{"apicurio.value.globalId":"6"}', '[["__key_schema_id","\u00b2"]]')
+            headers = (*ids, "[]", "{}", '[{"key":"a","value":"b"}]', "null", '{"a":"\\u00e9"}', *ATOMS)
             members.append(("headers", dice.choice(headers)))
         if dice.random() < 0.03:
             name = dice.choice(("part", "more", "op", "value", "topic"))

@@ -18,7 +18,7 @@ from metl_gui.core.paths import escape
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.placeholders import forms_of
-from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, Plan
 from tests.helpers.by_hand import PLACEHOLDER, Message, Row, Told, Verdict, map_by_hand
 from tests.helpers.carriers import CARRIERS, NAME, row_text, schema_of
 from tests.helpers.json_texts import values
@@ -29,6 +29,11 @@ TARGETS = ("i", "c.a", "c.b", "d.e.f", "d.e.g", "h", "ü")
 TYPES = ("int32", "int64", "string")
 
 texts = st.one_of(values, values, st.sampled_from([PLACEHOLDER, "null", '""', "0", "1e400", "-0.0"]))
+
+
+def kernel_of(plan: Plan) -> Kernel:
+    """Make a kernel that hands over to machine code, where there is a compiler, when it has seen a record once."""
+    return Kernel(plan, choice="compiled", patience=0)
 
 
 @st.composite
@@ -73,7 +78,7 @@ def changes(draw: st.DrawFn, schema: dict[str, Any], carrier: str) -> tuple[Told
     number = draw(st.integers(0, len(schema["versions"]) - 1))
     version = schema["versions"][number]
     op = draw(st.sampled_from("crud"))
-    after = draw(rows(version["paths"]))
+    after: Row | None = draw(rows(version["paths"]))
     before = draw(st.one_of(st.none(), st.just(after), rows(version["paths"])))
     if op == "d":
         before, after = (after if carrier == "flattened" or draw(st.booleans()) else None), None
@@ -102,7 +107,7 @@ def test_a_mapper_by_hand_agrees_on_fates_keys_operations_and_every_byte_of_ever
     told, text = data.draw(changes(schema, carrier))
     raw = CARRIERS[carrier](dice, told, text)
     verdict = map_by_hand(schema, told)
-    kernel = Kernel(plan_of({"schemas": [schema]}))
+    kernel = kernel_of(plan_of({"schemas": [schema]}))
     for _ in range(3):
         outcome = map_all(kernel, [raw])
         assert [FATES[fate] for fate in outcome.fates] == [verdict.fate]
@@ -192,7 +197,7 @@ UNUSUAL = [
 @pytest.mark.parametrize("has_schema", [False, True], ids=["bare value", "with schema"])
 @pytest.mark.parametrize("carrier", sorted(CARRIERS))
 def test_unusual_values_leave_as_they_came_in(carrier: str, has_schema: bool) -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     for number, text in enumerate(UNUSUAL * 2):
         raw = CARRIERS[carrier](Random(number), Told("c", {"id": "1", "a": text}), SCHEMA if has_schema else "")
         outcome = map_all(kernel, [raw])
@@ -219,7 +224,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("carrier", ["bare", "wrapped"])
 def test_text_that_is_not_accepted_is_malformed_in_every_place_and_never_sent(carrier: str) -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     for number, text in enumerate(REFUSED * 2):
         for told in (Told("c", {"id": "1", "a": text}), Told("u", {"id": "1"}, {"id": "1", "a": text})):
             outcome = map_all(kernel, [CARRIERS[carrier](Random(number), told, "")])
@@ -229,7 +234,7 @@ def test_text_that_is_not_accepted_is_malformed_in_every_place_and_never_sent(ca
 
 @pytest.mark.parametrize("broken", [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\x80"])
 def test_bytes_that_are_not_strict_utf8_are_malformed_wherever_they_stand(broken: bytes) -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     good = (
         b'{"topic":"srv.public.t","value":{"before":null,"after":{"id":1,"a":"@"},"source":{"x":"@"},"op":"c"},"@":"@"}'
     )
@@ -252,7 +257,7 @@ ROOMS = {
 @pytest.mark.parametrize("room", sorted(ROOMS))
 @pytest.mark.parametrize("other", ['"a":1', '"a":2', '"\\u0061":2', '"a" : null'])
 def test_a_name_that_is_there_twice_is_malformed_in_envelope_source_row_and_wrapper(room: str, other: str) -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     twice = ROOMS[room] % f'"a":1,{other}'
     outcome = map_all(kernel, [twice.encode()] * 3)
     assert {aside.reason for aside in outcome.set_aside} == {"malformed"}
@@ -262,7 +267,7 @@ def test_a_name_that_is_there_twice_is_malformed_in_envelope_source_row_and_wrap
 @pytest.mark.parametrize(("carrier", "above"), [("bare", 2), ("wrapped text", 2), ("wrapped", 3), ("with schema", 3)])
 def test_nesting_of_64_levels_is_sent_and_of_65_is_malformed(carrier: str, above: int) -> None:
     source = '"source":{"name":"srv","schema":"public","table":"t"}'
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     for opening, closing in (("[", "]"), ('{"k":', "}"), ('[{"[":[', "]}]")):
         each = opening.count("[") + opening.count("{") - opening.count('"[')
         for levels in (63, 64, 65):
@@ -283,7 +288,7 @@ def test_nesting_of_64_levels_is_sent_and_of_65_is_malformed(carrier: str, above
 @pytest.mark.parametrize("form", sorted(forms_of(DEFAULT_PLACEHOLDER)))
 @pytest.mark.parametrize("op", ["c", "r", "u"])
 def test_every_shape_of_a_placeholder_is_unchanged_and_never_a_value(form: bytes, op: str) -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     for number, carrier in enumerate(sorted(CARRIERS) * 2):
         raw = CARRIERS[carrier](Random(number), Told(op, {"id": "1", "a": form.decode()}), "")
         message = json.loads(map_all(kernel, [raw]).messages()[0])
@@ -292,7 +297,7 @@ def test_every_shape_of_a_placeholder_is_unchanged_and_never_a_value(form: bytes
 
 
 def test_a_row_may_be_written_in_any_order_and_with_any_space() -> None:
-    kernel = Kernel(plan_of({"schemas": [ONE]}))
+    kernel = kernel_of(plan_of({"schemas": [ONE]}))
     told = Told("u", {"id": "1", "a": "[1, 2]"}, {"id": "1", "a": "0"}, {"id": "1"})
     raws = [CARRIERS["wrapped"](Random(number), told, "") for number in range(200)]
     texts_sent = {
@@ -306,7 +311,7 @@ def test_a_row_may_be_written_in_any_order_and_with_any_space() -> None:
 def test_what_is_said_of_a_hostile_record_is_short_and_the_record_is_kept_whole() -> None:
     names = ",".join(f'"{"n" * 50}{number}":1' for number in range(10_000))
     raw = f'{{"topic":"{NAME}","value":{{"op":"c","after":{{{names}}}}}}}'.encode()
-    written = row(map_all(Kernel(plan_of({"schemas": [ONE]})), [raw]))
+    written = row(map_all(kernel_of(plan_of({"schemas": [ONE]})), [raw]))
     assert written["reason"] == "unknown_version"
     assert len(written["detail"]) < 2100
     assert written["raw"].encode() == raw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -39,7 +40,7 @@ class PlaceValues:
 
     def __init__(self, project: OpenProject, side: Side) -> None:
         self._project, self._side = project, side
-        self._known: tuple[Document, Document] | None = None
+        self._known: tuple[weakref.ref[Document], weakref.ref[Document]] | None = None
         self._of_version: dict[int, Mapping[int, Values]] = {}
         project.samples_changed.connect(self._forget)
 
@@ -55,8 +56,8 @@ class PlaceValues:
         if shelf is None or not shelf.schemas:
             return _NONE
         now = self._project.value, self._project.newest
-        if self._known is None or self._known[0] is not now[0] or self._known[1] is not now[1]:
-            self._known, self._of_version = now, {}
+        if self._known is None or self._known[0]() is not now[0] or self._known[1]() is not now[1]:
+            self._known, self._of_version = (weakref.ref(now[0]), weakref.ref(now[1])), {}
         if version_id not in self._of_version:
             self._of_version[version_id] = self._project.sample_values(self._side, version_id)
         return self._of_version[version_id]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -67,9 +68,9 @@ class Sample:
 
 @dataclass(slots=True, eq=False)
 class _Loaded:
-    """The samples of one schema."""
+    """The samples of one schema; the tree that they were matched to lives as long as others need it."""
 
-    tree: Tree
+    tree: weakref.ref[Tree]
     mark: tuple[int, int]
     looked: float
     samples: tuple[Sample, ...]
@@ -89,8 +90,9 @@ class SampleShelf:
         self._lock = threading.RLock()
         self._loaded: dict[int, _Loaded] = {}
         self._profiles: dict[int, SchemaProfile | None] = {}
-        self._evidence: dict[BlockKey, tuple[Document, Document, dict[Element, float]]] = {}
-        self._renames: dict[int, tuple[_Loaded, Document, Mapping[int, frozenset[str]]]] = {}
+        self._evidence: dict[BlockKey, dict[Element, float]] = {}
+        self._evidence_of: tuple[weakref.ref[Document], weakref.ref[Document]] | None = None
+        self._renames: dict[int, tuple[_Loaded, weakref.ref[Tree], Mapping[int, frozenset[str]]]] = {}
         self._schemas: frozenset[int] | None = None
         self._included: frozenset[int] | None = None
         self._previewer = previewer_of(workbench)
@@ -186,9 +188,12 @@ class SampleShelf:
     def alike(self, document: Document, newest: Document, key: BlockKey) -> Mapping[Element, float]:
         """Say how much alike the values of free attributes of a block are: evidence for suggestions."""
         with self._lock:
-            known = self._evidence.get(key)
-            if known is not None and known[0] is document and known[1] is newest:
-                return known[2]
+            asked = self._evidence_of
+            if asked is None or asked[0]() is not document or asked[1]() is not newest:
+                self._evidence_of = weakref.ref(document), weakref.ref(newest)
+                self._evidence.clear()
+            if key in self._evidence:
+                return self._evidence[key]
         if not self.schemas:
             return {}
         block = document.matrix.block(*key)
@@ -206,9 +211,9 @@ class SampleShelf:
                     if score:
                         found[Element(q, p)] = score
         with self._lock:
-            if len(self._evidence) > 64:
-                self._evidence.clear()
-            self._evidence[key] = document, newest, found
+            asked = self._evidence_of
+            if asked is not None and asked[0]() is document and asked[1]() is newest:
+                self._evidence[key] = found
         return found
 
     def for_renames(self, document: Document, newest: Document, schema_id: int) -> Mapping[int, frozenset[str]] | None:
@@ -221,7 +226,7 @@ class SampleShelf:
         loaded = self._load(document, schema_id)
         with self._lock:
             known = self._renames.get(schema_id)
-            if known is not None and known[0] is loaded and known[1].extraction is newest.extraction:
+            if known is not None and known[0] is loaded and known[1]() is newest.extraction:
                 return known[2]
         hidden = _hidden(newest, schema_id) | _hidden(document, schema_id)
         found: dict[int, frozenset[str]] = {}
@@ -231,7 +236,7 @@ class SampleShelf:
                 if attribute is not None and lineage not in hidden:
                     found[attribute.id] = found.get(attribute.id, frozenset()) | frozenset(values)
         with self._lock:
-            self._renames[schema_id] = loaded, newest, found
+            self._renames[schema_id] = loaded, weakref.ref(newest.extraction), found
         return found
 
     def _load(self, document: Document, schema_id: int) -> _Loaded:
@@ -239,10 +244,11 @@ class SampleShelf:
             known, now = self._loaded.get(schema_id), time.monotonic()
             is_of_now = known is not None and now - known.looked < _LOOK_SECONDS
             mark = known.mark if known is not None and is_of_now else self._cache.mark(schema_id)
-            if known is not None and known.tree is document.extraction and known.mark == mark:
+            if known is not None and known.tree() is document.extraction and known.mark == mark:
                 known.looked = known.looked if is_of_now else now
                 return known
-            loaded = _Loaded(document.extraction, mark, now, tuple(self._matched(document, schema_id)))
+            loaded = _Loaded(weakref.ref(document.extraction), mark, now, tuple(self._matched(document, schema_id)))
+            self._previewer.take(Document())  # what a large project was before it was merged would stay in memory
             self._loaded[schema_id] = loaded
             return loaded
 

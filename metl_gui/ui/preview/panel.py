@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.core.sample_profiles import shown_value
 from metl_gui.ui.document import Changed, OpenProject
@@ -59,6 +60,7 @@ class PreviewPanel(Surface):
         self.text.picked.connect(self._picked)
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
+        project.merged.connect(self.refresh)
         project.looked.connect(self.refresh)
         project.samples_changed.connect(self.refresh)
         selection.changed.connect(self._follow)
@@ -68,6 +70,7 @@ class PreviewPanel(Surface):
     def refresh(self, _what: object = None) -> None:
         """Show the sample of the selection as it becomes now; while nobody can see it, nothing is worked out."""
         if not self.isVisible():
+            self._previews.take(Document())  # keeps no state alive that nobody looks at
             return
         document, shelf, selected = self._project.value, self._project.samples, self._selection.current
         self._asked = wanted(document, selected, shelf) if shelf is not None else None

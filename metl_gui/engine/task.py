@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kernel import plan as plans
@@ -156,12 +156,11 @@ class Task:
         self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
     def _sample(self, outcome: Outcome, records: Records, refused: Collection[int]) -> None:
-        for record, made in itertools.groupby(range(len(outcome)), key=outcome.records.__getitem__):
-            if record in refused:
-                continue
-            of_it = list(made)
+        wanted = [n for n, name in enumerate(outcome.entity_names) if not self.sampler.has_enough([name])]
+        for record in np.unique(outcome.records[np.isin(outcome.entities, wanted)]).tolist():
+            of_it = range(*np.searchsorted(outcome.records, (record, record + 1)).tolist())
             entities = [outcome.entity(at) for at in of_it]
-            if self.sampler.has_enough(entities):
+            if record in refused or self.sampler.has_enough(entities):
                 continue
             sent = [(entity, outcome.message(at)) for entity, at in zip(entities, of_it, strict=True)]
             line = self.sampler.take(records.place(record), records.raw(record), sent)

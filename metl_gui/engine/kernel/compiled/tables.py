@@ -243,8 +243,6 @@ class Tables:
         place, written = self.fixed(text), self.fixed(quoted)
         if IS_CHECKED:
             allow(self.ranges())
-        if IS_CHECKED:
-            allow(self.ranges())
         mixed = int(hash_of(address_of(self.blob.column) + place, len(text))) ^ kind
         number = len(self.text_bytes)
         self.text_bytes.append(text)

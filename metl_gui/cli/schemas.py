@@ -137,6 +137,8 @@ def import_lines(done: ImportResult, project: Path) -> Iterator[str]:
     for refusal in done.refused:
         yield f"refused  {refusal.source}: {refusal.reason}"
     yield f"{len(done.added)} added, {len(done.unchanged)} unchanged, {len(done.refused)} refused; state {done.state}"
+    if done.writer_schemas:
+        yield f"{done.writer_schemas} registry ids known: binary messages that name one of them are read by its schema."
     made = [f"{count} {verdict}" for verdict, count in done.blocks.items() if count and verdict != "first"]
     if made:
         yield f"New blocks: {', '.join(made)}."

@@ -14,6 +14,9 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side, Version
 
 AVRO, JSON = "avro", "json"
+RABIN = "rabin:"
+"""Begins what single-object encoding calls a schema."""
+
 FRAMINGS = ("auto", "confluent", "apicurio4", "apicurio8", "none")
 """How the values of a topic say which schema wrote them; the first one tells by trying."""
 
@@ -37,6 +40,11 @@ class WireSchema:
     schema: str
     fingerprint: str = ""
 
+    @property
+    def is_of_registry(self) -> bool:
+        """Whether a registry gave it its id."""
+        return not self.id.startswith(RABIN)
+
 
 def of_content(number: int | str) -> str:
     """Name a schema by a content id."""
@@ -50,7 +58,7 @@ def of_global(number: int | str) -> str:
 
 def of_rabin(fingerprint: int) -> str:
     """Name a schema by its fingerprint in single-object encoding."""
-    return f"rabin:{fingerprint:016x}"
+    return f"{RABIN}{fingerprint:016x}"
 
 
 def version_of(document: Document, wire: WireSchema) -> Version | None:

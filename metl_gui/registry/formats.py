@@ -92,6 +92,19 @@ def detect(path: Path) -> Found:
     return _by_content(path, head)
 
 
+def is_data_file(path: Path) -> bool:
+    """Say whether an Avro file holds records beside their schema.
+
+    Raises:
+        SchemaError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def of_document(document: object, path: Path) -> Found:
     """Say which format a parsed JSON or YAML document has."""
     if is_registry(document):

@@ -88,6 +88,7 @@ class ImportResult(Written):
         blocks: by verdict, the blocks that the automated update made; under ``first`` the versions that are the
             first of their schema or entity and so had nothing to copy.
         needs_review: decisions that wait afterwards.
+        writer_schemas: how many registry ids are known by which binary messages are read.
     """
 
     state: int
@@ -96,6 +97,7 @@ class ImportResult(Written):
     refused: tuple[Refusal, ...]
     blocks: dict[str, int]
     needs_review: int
+    writer_schemas: int = 0
 
     @property
     def is_all_refused(self) -> bool:
@@ -192,6 +194,7 @@ def add_recorded(
         tuple(tally.refused),
         {verdict.value: tally.verdicts[verdict] for verdict in Verdict},
         len(review_items(workbench.document)),
+        len({one.id for one in reading.wire if one.is_of_registry}) if side is Side.EXTRACTION else 0,
     )
 
 

@@ -14,7 +14,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry import folders, mapping_csv
-from metl_gui.registry.formats import Format, detect
+from metl_gui.registry.formats import Format, detect, is_data_file
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.registry.workbook import is_workbook, read_sheet
 from metl_gui.store.connection import is_database, require_project
@@ -220,8 +220,12 @@ def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: 
         refused.append(Refusal(str(path), _reason(error)))
         return
     match found.format:
-        case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA | Format.AVRO:
+        case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA:
             schemas.append(path)
+        case Format.AVRO:
+            schemas.append(path)
+            if is_data_file(path):
+                messages.append(path)
         case Format.CONNECT_JSON:
             messages.append(path)
         case _:

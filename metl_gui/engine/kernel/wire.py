@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from metl_gui.core.avro_types import rabin_fingerprint, read_avro
 from metl_gui.core.json_text import BLANK, check
-from metl_gui.core.wire_schemas import AVRO, of_rabin
+from metl_gui.core.wire_schemas import AVRO, RABIN, of_rabin
 from metl_gui.core.wrappers import SINGLE_OBJECT
 from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.engine.kernel.framings import Framed, is_framed, readings
@@ -113,7 +113,7 @@ class Wire:
         return None
 
     def _known(self, id_: str) -> list[WireSchema]:
-        if id_.startswith("rabin:") and id_ not in self._schemas:
+        if id_.startswith(RABIN) and id_ not in self._schemas:
             self._index()
             if id_ not in self._schemas and id_ in _learned:
                 self._schemas[id_] = [WireSchema(id_, AVRO, _learned[id_])]
@@ -200,8 +200,8 @@ def _check(text: bytes, id_: str) -> None:
 
 def _unknown(ids: Iterable[str]) -> RecordError:
     named = " or ".join(dict.fromkeys(ids))
-    if named.startswith("rabin:"):
-        detail = f"no schema has the fingerprint {named.removeprefix('rabin:')}; import the Avro file that it came from"
+    if named.startswith(RABIN):
+        detail = f"no schema has the fingerprint {named.removeprefix(RABIN)}; import the Avro file that it came from"
         return RecordError("unknown_version", detail)
     detail = f"no schema is known by the registry id {named}; import what the registry holds"
     return RecordError("unknown_version", detail)

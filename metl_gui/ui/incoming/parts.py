@@ -101,6 +101,8 @@ def _schemas(found: Recognized, document: Document, why_not: str, has_project: b
     where = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
     text = f"{number_of(facts.versions, 'version')} of {number_of(facts.schemas, 'schema')} in "
     text += f"{number_of(found.schema_files, 'file')}. {_what_is_new(facts, where[likely])}"
+    if found.schemas.wire:
+        text += " Binary messages that name them can be read then."
     offers = {
         Side.EXTRACTION: Offer(Act.ADD_EXTRACTION, "Add to the extraction tree", None, why_not),
         Side.CDM: Offer(Act.ADD_CDM, "Add to the canonical model", None, why_not),

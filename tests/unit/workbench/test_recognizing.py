@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import fastavro
 import pytest
 
 from metl_gui.core.nodes import Side
@@ -55,6 +56,18 @@ def test_a_run_reads_the_one_file_or_the_folder_of_all(tmp_path: Path, dropped: 
     messages(tmp_path / "cdc", "a.jsonl")
     messages(tmp_path / "cdc", "b.jsonl")
     assert recognize([tmp_path / name for name in dropped]).message_source == str(tmp_path / source)
+
+
+def test_an_avro_data_file_is_a_schema_and_messages_too(tmp_path: Path) -> None:
+    record = {"type": "record", "name": "shop.Order", "fields": [{"name": "id", "type": "long"}]}
+    (tmp_path / "order.avsc").write_text(json.dumps(record))
+    with (tmp_path / "data.avro").open("wb") as file:
+        fastavro.writer(file, record, [{"id": 1}])
+    found = recognize([tmp_path])
+    assert [declaration.name for declaration in found.schemas.declarations] == ["shop.Order"] * 2
+    assert found.schemas.wire
+    assert found.messages == (tmp_path / "data.avro",)
+    assert not found.refused
 
 
 def test_what_a_tree_knows_is_told_from_what_is_new(tmp_path: Path) -> None:

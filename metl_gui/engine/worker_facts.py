@@ -18,8 +18,8 @@ from typing import Any
 NEEDED = ("pyarrow", "msgspec")
 """What a task cannot do without."""
 
-WANTED = ("numpy", "numba", "fastavro")
-"""What makes it faster, or some formats possible."""
+WANTED = ("numpy", "numba")
+"""What makes it faster."""
 
 MARK = ".metl-look"
 """The file in a folder by whose text a worker knows that it is the same folder."""

@@ -26,7 +26,7 @@ def facts(**others: object) -> WorkerFacts:
         "executable": "/opt/python/bin/python3",
         "platform": "Linux x86_64",
         "user": "1000",
-        "packages": {"pyarrow": "20.0", "msgspec": "0.19", "numpy": "2.0", "numba": "0.62", "fastavro": "1.12"},
+        "packages": {"pyarrow": "20.0", "msgspec": "0.19", "numpy": "2.0", "numba": "0.62"},
     }
     return msgspec.convert(plain | others, WorkerFacts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from metl_gui.core.connect_schema import declare
 from metl_gui.core.declarations import fingerprint
 from metl_gui.core.paths import join
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
-from tests.fuzz.collisions import collisions
+from tests.fuzz.collisions import collisions, twins
 
 Tree: TypeAlias = "dict[str, Tree | None]"
 """Names of a row; a leaf has nothing below it."""
@@ -66,9 +67,18 @@ def draw_world(dice: Random) -> World:
     if dice.random() < 0.1:
         odd = _table(dice, dice.choice(('od"d\n.x.t', "é.ü.😀", "t", "__debezium-heartbeat.t", "a" * 200)), names)
         tables = (*tables, odd)
+    if dice.random() < 0.2:
+        tables = (*tables, twin_table(dice, "srv.db0.twins"))
     wire = _wire(dice, tables) if dice.random() < 0.3 else ()
     plan = Plan(dice.choice((0, 17, 123456)), "", tuple(table.plan for table in tables), wire=wire)
     return World(plan, tables)
+
+
+def twin_table(dice: Random, name: str) -> Table:
+    """Draw a table of two versions whose rows have one hash."""
+    leaves = [[(column,) for column in columns] for columns in twins(dice)]
+    versions = tuple(_version(dice, name, str(number), found) for number, found in enumerate(leaves))
+    return Table(SchemaPlan(name, tuple(version.plan for version in versions)), versions)
 
 
 def _wire(dice: Random, tables: tuple[Table, ...]) -> tuple[WireSchema, ...]:
@@ -124,7 +134,7 @@ def _changed(dice: Random, leaves: list[tuple[str, ...]], names: list[str]) -> l
     return kept or leaves
 
 
-def _version(dice: Random, schema: str, label: str, leaves: list[tuple[str, ...]]) -> Version:
+def _version(dice: Random, schema: str, label: str, leaves: Sequence[tuple[str, ...]]) -> Version:
     paths = [join(leaf) for leaf in leaves]
     required = [path for path in paths if dice.random() < 0.3]
     text = _schema_text(dice, schema, leaves, frozenset(required))
@@ -170,7 +180,7 @@ def _target(dice: Random, at: int) -> str:
     )
 
 
-def _tree(leaves: list[tuple[str, ...]]) -> Tree:
+def _tree(leaves: Sequence[tuple[str, ...]]) -> Tree:
     tree: Tree = {}
     for *parents, leaf in leaves:
         place = tree
@@ -182,7 +192,7 @@ def _tree(leaves: list[tuple[str, ...]]) -> Tree:
     return tree
 
 
-def _schema_text(dice: Random, schema: str, leaves: list[tuple[str, ...]], required: frozenset[str]) -> str:
+def _schema_text(dice: Random, schema: str, leaves: Sequence[tuple[str, ...]], required: frozenset[str]) -> str:
     def fields(tree: Tree, prefix: tuple[str, ...]) -> list[dict[str, Any]]:
         found = []
         for name, below in tree.items():

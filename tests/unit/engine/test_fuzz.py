@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.compiled import build, layout
+from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from tests.fuzz.differences import differences
 from tests.fuzz.kernels import Pair, Setting
 from tests.fuzz.minimise import minimised, read_failure, write_failure
+from tests.fuzz.plans import twin_table
 from tests.fuzz.rounds import Failure, play
 from tests.fuzz.samples import samples, world_of_samples
 
@@ -35,6 +39,29 @@ def test_both_kernels_make_the_same_of_real_records_and_machine_code_maps_most_t
         hits.append(pair.hits)
     kept = pair.reference.map(Records.of(raws, "f")).counts()
     assert hits[2] - hits[1] > (int(str(kept["read"])) - int(str(kept["set_aside"]))) // 2
+
+
+@needs_compiler
+def test_rows_whose_names_have_one_hash_are_told_apart_by_their_names() -> None:
+    for seed in range(5):
+        table = twin_table(Random(seed), "s")
+        first, second = (version.plan.paths for version in table.versions)
+        pair = Pair(Setting(Plan(17, "", (table.plan,)), "test"))
+        hashes = set()
+        for names in (first, second, first, second, (first[0], second[1])):
+            row = json.dumps(dict(zip(names, (1, 2), strict=True)), separators=(",", ":"))
+            raw = f'{{"topic":"s","value":{{"after":{row},"op":"u"}}}}'.encode()
+            assert pair.differ(Records.of([raw] * 3, "f")) == []
+            hashes.add(hash_of_rows(pair))
+        assert len(hashes) == 2, "the pairs of names have one hash, a mixture of them another"
+        assert pair.hits >= 9
+
+
+def hash_of_rows(pair: Pair) -> int:
+    """Return the hash of the names of the last row that machine code has seen."""
+    driver = pair.compiled._driver
+    assert driver is not None
+    return int(driver.tables.heads[(layout.AFTER * layout.HEAD_BYTES + layout.HEAD_HASH) // layout.WORD])
 
 
 @needs_compiler

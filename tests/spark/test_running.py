@@ -12,9 +12,11 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunFinished, RunStarted
 from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.preview import Previews
 from metl_gui.workbench.progress import Progress, Watch
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import SampleFolder, add_waiting, fresh_copy
+from metl_gui.workbench.sample_overview import sample_overview
 from metl_gui.workbench.session import Workbench
 
 
@@ -62,6 +64,12 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
     (shown,) = result.first_results(1, "payment")
     assert {sent.entity for sent in shown.outgoing} >= {"payment"}
     assert result.first_set_aside(3)[0].incoming
+    previews = Previews.of_project(workbench)
+    previews.take(workbench.document)
+    for kept in result.first_results(500):
+        previewed = [each.text for each in previews.of(kept.incoming, kept.place).messages]
+        assert previewed == [bytes(sent.message) for sent in kept.outgoing], "a preview is what the run wrote"
+    assert {each.schema for each in sample_overview(workbench)} >= {"fx.payments.orders", "fx.rates.daily"}
 
 
 def test_an_earlier_state_can_be_run(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:

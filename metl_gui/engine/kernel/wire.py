@@ -85,7 +85,7 @@ class Wire:
         if not is_framed(content, headers):
             return None
         framing = self._framings.get(topic, self._framing)
-        return self._first(list(readings(content, headers, part, framing)), topic)
+        return self._first(list(readings(content, headers, part, framing)), topic, content)
 
     def frame(self, topic: str, framing: str) -> None:
         """Let the values of one topic be in a framing; an empty one is that of the plan."""
@@ -95,7 +95,7 @@ class Wire:
         """Decode bytes whose schema is named elsewhere, as the data of a CloudEvent; ``None`` for an unknown id."""
         return self._read(id_, content, topic) if self._known(id_) else None
 
-    def _first(self, found: Sequence[Framed], topic: str) -> Written | None:
+    def _first(self, found: Sequence[Framed], topic: str, content: bytes) -> Written | None:
         """Take the first reading whose id resolves and whose schema reads all bytes."""
         failed: RecordError | None = None
         for framed in found:
@@ -108,7 +108,8 @@ class Wire:
                 failed = failed or error
         if failed is not None:
             raise failed
-        if found and not _is_text(found[0].body):
+        is_text = bool(found) and found[0].body is content and _is_text(content)  # named by headers, without a frame
+        if found and not is_text:
             raise _unknown([framed.ids[0] for framed in found])
         return None
 

@@ -186,6 +186,11 @@ def test_text_with_an_unknown_id_in_its_headers_is_read_as_text(workbench: Workb
     assert told(map_all(kernel_of(workbench), [raw])) == [("1", 7)]
 
 
+def test_json_behind_a_frame_of_an_unknown_id_is_of_an_unknown_version(workbench: Workbench) -> None:
+    raw = record(framed(77, b'{"id": 1}'), topic="json")
+    assert told(map_all(kernel_of(workbench), [raw])) == [("unknown_version", None)]
+
+
 def test_json_behind_a_frame_is_mapped_by_its_id(workbench: Workbench) -> None:
     raw = record(framed(9, b'{"id": 1.50}'), topic="json")
     (message,) = map_all(kernel_of(workbench), [raw]).messages()

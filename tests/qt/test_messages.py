@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.document import Document
+from metl_gui.core.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.results import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.ui.run.indent import indented
@@ -23,6 +24,7 @@ from metl_gui.ui.run.linked import BETWEEN, Link, links_between
 from metl_gui.ui.run.members import members_of
 from metl_gui.ui.run.message_pairs import pair_of
 from metl_gui.ui.run.messages import MessageSides, MessageText
+from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
 from tests.qt.conftest import activate
 
@@ -228,3 +230,38 @@ def test_a_panel_in_the_window_leads_from_a_marked_part_to_its_cell(window: Wind
     assert window.stack.currentWidget() is window.map
     assert window.selection.current.block == link.block
     assert window.selection.current.element == link.element
+
+
+def misfit() -> SetAsideRecord:
+    """Return a record whose amount is no decimal."""
+    detail = 'payment@2.0.0 amount takes a decimal with 2 places, and not "secret"'
+    return SetAsideRecord("type_mismatch", detail, 4, ORDERS, "4", "orders.jsonl@7", raw='{"amount": "secret"}')
+
+
+def test_a_value_that_does_not_fit_leads_to_the_cell_that_mapped_it(window: Window) -> None:
+    window.show_page(2)
+    panel = window.run_page.messages
+    panel.records = [misfit()]
+    panel.refresh()
+    assert "secret" in panel.after.toPlainText()
+    QTest.mouseClick(panel.lead, Qt.MouseButton.LeftButton)
+    assert window.stack.currentWidget() is window.map
+    element = window.selection.current.element
+    block = window.project.value.matrix.block(*(window.selection.current.block or (0, 0)))
+    assert block is not None
+    assert element in block.elements
+
+
+def test_a_value_that_does_not_fit_is_not_told_where_its_column_is_masked(window: Window) -> None:
+    document = window.project.value
+    schema = document.extraction.named(ORDERS)
+    assert schema is not None
+    version = document.extraction.labelled(schema.id, "4")
+    assert version is not None
+    amount = version.at_path("amount")
+    assert amount is not None
+    window.selection.choose(Selected(place_of_version(document, Side.EXTRACTION, version.id, amount.id)))
+    window.owners.mask()
+    pair = pair_of(misfit(), window.project.value)
+    assert "secret" not in pair.before + pair.after
+    assert "takes a decimal with 2 places" in pair.after

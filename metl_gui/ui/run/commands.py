@@ -17,6 +17,7 @@ from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.run.comparison import Compared
 from metl_gui.ui.run.linked import Link
+from metl_gui.ui.run.misfit import cell_of
 from metl_gui.ui.run.next_steps import ADD, REVIEW, SHOW, next_step
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.workbench.addresses import find_block
@@ -88,6 +89,10 @@ class RunCommands:
             self.take_step(record.reason)
             return
         document = self._project.value
+        cell = cell_of(document, record)
+        if cell is not None:
+            self._bring(cell)
+            return
         schema = document.extraction.named(record.schema or "")
         if schema is None:
             self._window.notify(f"The project has no schema {record.schema} any more.", is_good=False)

@@ -12,6 +12,7 @@ from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results,
 from metl_gui.ui.run.heads import Head, head_of
 from metl_gui.ui.run.indent import indented
 from metl_gui.ui.run.linked import BETWEEN, Link, links_between
+from metl_gui.ui.run.misfit import without_value
 from metl_gui.ui.run.reasons import reason_words
 from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
 
@@ -132,9 +133,11 @@ def _mapped(record: MappedRecord, document: Document, is_raw: bool) -> MessagePa
 
 
 def _set_aside(record: SetAsideRecord, document: Document, is_raw: bool) -> MessagePair:
-    lines = [reason_words(record.reason), record.detail or "No further detail.", ""]
-    lines.append(f"schema {record.schema or 'unknown'}, version {record.version or 'unknown'}, state {record.state:,}")
     incoming = Masks(document, record.schema).incoming(record.incoming)
+    # What a record says of a value that does not fit says the value too.
+    detail = record.detail if incoming == record.incoming else without_value(record.detail)
+    lines = [reason_words(record.reason), detail or "No further detail.", ""]
+    lines.append(f"schema {record.schema or 'unknown'}, version {record.version or 'unknown'}, state {record.state:,}")
     before = _shown(incoming, is_raw)[1] if incoming is not None else UNREADABLE
     return MessagePair(record.position or "", before, f"set aside · {record.reason}", "\n".join(lines))
 

@@ -365,6 +365,7 @@ class RunPage(QMainWindow):
             return
         is_shown = self.followed is own
         if outcome.value is None:
+            self._show_entries()
             self._list()
             self._tell_unfinished(own, outcome.error, is_shown)
             return

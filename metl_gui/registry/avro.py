@@ -9,7 +9,7 @@ Source: dmm.md §2 and §7 (aliases), cdc-formats.md §7 and §8.5.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,7 +88,7 @@ class _Gathering:
         by_version = {(f.entry.subject, f.entry.version or ""): f.entry for f in self._found if f.entry.subject}
         for found in self._found:
             try:
-                self._add(found, elsewhere | dict(_referred(found.entry.references, by_version)))
+                self._add(found, ChainMap(dict(_referred(found.entry.references, by_version)), elsewhere))
             except SchemaError as error:
                 part = f" ({found.entry.subject})" if found.entry.subject else ""
                 self._refused.append(Refusal(f"{found.path}{part}", str(error)))

@@ -27,6 +27,9 @@ from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_byte
 from metl_gui.registry.reading import Continuation, Reading, Refusal
 from metl_gui.registry.schema_entries import Entry, Reference, entries, is_registry
 
+MAX_REGISTRY_BYTES = 256 * 2**20
+"""What a registry holds may be ten thousand schemas in one file."""
+
 _KEY_SUBJECT = "-key"
 _CONNECT_KINDS = frozenset({"KCONNECT"})
 
@@ -197,7 +200,7 @@ def _document(path: Path) -> Any:
                 return parse_json(header_of(file.read(MAX_BYTES)).schema)
     except OSError as error:
         raise unreadable(path, error) from error
-    return parse_json(decode(read_bytes(path)))
+    return parse_json(decode(read_bytes(path, MAX_REGISTRY_BYTES)))
 
 
 def _schemas_of(document: Any) -> list[Any]:

@@ -60,6 +60,11 @@ _BY_SUFFIX = {
 }  # fmt: skip
 _BY_FOLDER = {"protobuf": "protobuf", "thrift": "thrift"}
 _PROTOBUF = re.compile(r"^\s*(?:syntax|edition)\s*=|^\s*message\s+\w+\s*\{", re.MULTILINE)
+_REGISTRY = re.compile(
+    r'\s*(?:\{\s*"(?:subjects|schemas_by_id)"|\[\s*\{\s*"(?:subject|id|version|schemaType|guid)"\s*:)'
+)
+    r'\s*(?:\{\s*"(?:subjects|schemas_by_id)"|\[\s*\{\s*"(?:subject|id|version|schemaType|guid)"\s*:)'
+)
 _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
 
 
@@ -174,8 +179,10 @@ def _by_first_value(path: Path) -> Found:
     try:
         document, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        first_line_is_whole = _is_json(text.split("\n", 1)[0])
         is_large = len(raw) > MAX_BYTES
+        if is_large and _REGISTRY.match(text[:HEAD_BYTES]):
+            return Found(Format.AVRO)
+        first_line_is_whole = _is_json(text.split("\n", 1)[0])
         return Found(Format.CONNECT_JSON if first_line_is_whole or is_large else Format.JSON_SCHEMA)
     found = of_document(document, path)
     if found.format is Format.JSON_SCHEMA and text[end:].strip() and "\0" not in text:

@@ -198,3 +198,12 @@ def test_an_alias_that_two_schemas_claim_is_nobodys(tmp_path: Path) -> None:
     found = avro.read([(path, "r.json")])
     assert {one.name: one.aliases for one in found.declarations} == {"a": (), "b": (), "c": ("C",)}
     assert [(one.id, one.schema) for one in found.wire] == [("1", "a"), ("1", "b"), ("2", "c")]
+
+
+def test_a_registry_of_many_schemas_is_one_large_file_and_read_all_the_same(tmp_path: Path) -> None:
+    doc = "d" * 2**20
+    answers = [answer(f"t{at}-value", 1, at, record("Value", ("id", "int"), doc=doc)) for at in range(1, 19)]
+    found = reading_of(tmp_path, {"registry.json": answers})
+    assert (tmp_path / "registry.json").stat().st_size > 16 * 2**20
+    assert [one.name for one in found.declarations] == [f"t{at}" for at in range(1, 19)]
+    assert not found.refused

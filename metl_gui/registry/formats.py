@@ -63,8 +63,6 @@ _PROTOBUF = re.compile(r"^\s*(?:syntax|edition)\s*=|^\s*message\s+\w+\s*\{", re.
 _REGISTRY = re.compile(
     r'\s*(?:\{\s*"(?:subjects|schemas_by_id)"|\[\s*\{\s*"(?:subject|id|version|schemaType|guid)"\s*:)'
 )
-    r'\s*(?:\{\s*"(?:subjects|schemas_by_id)"|\[\s*\{\s*"(?:subject|id|version|schemaType|guid)"\s*:)'
-)
 _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
 
 

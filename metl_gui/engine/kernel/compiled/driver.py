@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby
+from operator import is_not
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,14 @@ MOST_RECORD_BYTES = 4 << 20
 _SMALL_LESSON = 1 / 8
 _MOST_SIGHTS = 1 << 16
 _SCRATCH_BYTES = 1 << 16
+
+
+_PLACES = (
+    at.S_STARTS, at.S_STOPS, at.S_OFFSETS, at.S_FILE, at.S_SCRATCH_START, at.S_TEXT, at.S_OUT_STARTS, at.S_OUT_STOPS,
+    at.S_OUT_ENTITIES, at.S_OUT_RECORDS, at.S_FATES,
+)  # fmt: skip
+_SCRATCH = 1 + _PLACES.index(at.S_SCRATCH_START)
+"""Where the columns of a batch lie is written there, in this order, the buffer coming before all."""
 
 
 class Driver:
@@ -165,6 +175,7 @@ class _Batch:
         self.longest = min(int((self.stops - self.starts).max(initial=0)), MOST_RECORD_BYTES)
         self.buffer = np.frombuffer(records.buffer, np.uint8)
         self.file = np.empty(0, np.uint8)
+        self.columns: tuple[NDArray[Any], ...] = ()
         self.base = 0
         driver.gathering.reserve(min(len(records.buffer), MOST_RECORD_BYTES) + 2 * PADDING, len(records))
 
@@ -204,35 +215,32 @@ class _Batch:
     def _enter(self, buffer: NDArray[np.uint8], base: int, record: int, stop: int) -> None:
         """Write into the state what is to be mapped, and where to."""
         put, gathering = self.tables.put, self.gathering
-        scratch = self.driver.scratch(self.longest)
-        for place, column in (
-            (at.S_STARTS, self.starts),
-            (at.S_STOPS, self.stops),
-            (at.S_OFFSETS, self.offsets),
-            (at.S_FILE, self.file),
-            (at.S_TEXT, gathering.text),
-            (at.S_OUT_STARTS, gathering.starts),
-            (at.S_OUT_STOPS, gathering.stops),
-            (at.S_OUT_ENTITIES, gathering.entities),
-            (at.S_OUT_RECORDS, gathering.records),
-            (at.S_FATES, gathering.fates),
-            (at.S_SCRATCH_START, scratch),
-        ):
-            put(place, address_of(column))
-        put(at.S_BASE, address_of(buffer) - base)
-        put(at.S_SCRATCH_STOP, address_of(scratch) + len(scratch) - PADDING)
+        columns = (
+            buffer, self.starts, self.stops, self.offsets, self.file, self.driver.scratch(self.longest), gathering.text,
+            gathering.starts, gathering.stops, gathering.entities, gathering.records, gathering.fates,
+        )  # fmt: skip
+        # Most often nothing has moved since the record before, which was left.
+        if IS_CHECKED or not self.columns or any(map(is_not, columns, self.columns)):
+            self.columns = columns
+            self._point(base)
         put(at.S_NEXT, record)
         put(at.S_LAST, stop)
         put(at.S_TEXT_USED, gathering.bytes_out)
-        put(at.S_TEXT_ROOM, len(gathering.text))
         put(at.S_MESSAGES, gathering.messages)
+
+    def _point(self, base: int) -> None:
+        """Write into the state where the columns lie."""
+        put, gathering = self.tables.put, self.gathering
+        buffer, *others = map(address_of, self.columns)
+        scratch = self.columns[_SCRATCH]
+        put(at.S_BASE, buffer - base)
+        for place, address in zip(_PLACES, others, strict=True):
+            put(place, address)
+        put(at.S_SCRATCH_STOP, address_of(scratch) + len(scratch) - PADDING)
+        put(at.S_TEXT_ROOM, len(gathering.text))
         put(at.S_MESSAGE_ROOM, len(gathering.starts))
         if IS_CHECKED:
-            columns = (
-                buffer, self.starts, self.stops, self.offsets, self.file, scratch, gathering.text, gathering.starts,
-                gathering.stops, gathering.entities, gathering.records, gathering.fates,
-            )  # fmt: skip
-            ranges = [(address_of(column), address_of(column) + column.nbytes) for column in columns]
+            ranges = [(address_of(column), address_of(column) + column.nbytes) for column in self.columns]
             allow([*ranges, *self.tables.ranges()])
 
     def _go(self) -> int:

@@ -7,7 +7,7 @@ a value of the record, its position or its time. Slots of the payload come with 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.finding import is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.finding import first_of, is_digits, is_null, slot_of
 from metl_gui.engine.kernel.compiled.matching import find_program, first_time
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,
@@ -20,10 +20,12 @@ from metl_gui.engine.kernel.compiled.memory import (
     store32,
     store64,
 )
-from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, ZERO, past_space
+from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, OPEN_LIST, QUOTE, ZERO, past_space
 from metl_gui.engine.kernel.compiled.scanning import scan_object
 
 _SLASH, _AT = 0x2F, 0x40
+_MOST_DIGITS = 19
+"""Of a number of 8 bytes."""
 
 
 @compiled
@@ -38,9 +40,9 @@ def count_up(state: int, counter: int) -> int:
 @compiled
 def write_number(target: int, number: int) -> int:
     """Write a number that is not negative in decimal digits."""
-    digits, rest = 1, number
-    while rest >= 10:
-        rest //= 10
+    digits, least = 1, 10
+    while digits < _MOST_DIGITS and number >= least:
+        least *= 10
         digits += 1
     end = target + digits
     place = end
@@ -90,8 +92,13 @@ def write_position(state: int, record: int) -> int:
 
 @compiled
 def is_placeholder(state: int, forms: int, slot: int) -> bool:
-    """Say whether a value is one of the forms of an unavailable value."""
+    """Say whether a value is one of the forms of an unavailable value: a text, list or object of a certain length."""
     length = load64(slot + at.SLOT_LENGTH)
+    letter = first_of(slot)
+    if letter != QUOTE and letter != OPEN_LIST and letter != OPEN:
+        return False
+    if (load64(forms) >> (length & 63)) & 1 == 0:
+        return False
     blob = load64(state + at.S_BLOB)
     for number in range(load64(forms + 8)):
         form = forms + 16 + number * 16
@@ -110,7 +117,6 @@ def judge_outputs(state: int, program: int) -> int:
     slots = load64(state + at.S_SLOTS)
     room, messages = 0, 0
     forms = load64(state + at.S_CODE) + load64(program + at.P_FORMS)
-    lengths = load64(forms)
     output = program + at.P_OUTPUTS
     for _ in range(load64(program + at.P_OUTPUT_COUNT)):
         size = load64(output + at.O_FIXED)
@@ -122,7 +128,7 @@ def judge_outputs(state: int, program: int) -> int:
             size += length
             counter = load64(piece + at.PIECE_COUNTER)
             if counter >= 0:
-                if (lengths >> (length & 63)) & 1 and is_placeholder(state, forms, slot):
+                if is_placeholder(state, forms, slot):
                     return -1
                 if not is_filled and not is_null(slot):
                     is_filled = True
@@ -183,7 +189,7 @@ def write_outputs(state: int, program: int, record: int) -> int:
 def map_record(state: int, start: int, stop: int, record: int) -> int:
     """Map one record, or say why it is left; then nothing of it was written."""
     head = load64(state + at.S_HEADS)
-    for _ in range(at.ROLES):
+    for _ in range(at.FIRST_NESTED):
         store64(head + at.HEAD_COUNT, -1)
         store64(head + at.HEAD_HALF, 0)
         head += at.HEAD_BYTES

@@ -71,7 +71,7 @@ class ClusterRuntime(SparkRuntime):
 
     def died(self) -> RunError:
         """Say that the session went away during a run."""
-        if not SparkRuntime.is_alive.fget(self):  # type: ignore[attr-defined]
+        if self._jvm.poll() is not None:
             return super().died()
         return RunError(
             "The Spark cluster ended the session during the run.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
 from metl_gui.engine.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
+from tests.helpers.spark_servers import children_of
 from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000
@@ -38,16 +38,6 @@ def long_source(tmp_path: Path) -> Path:
     return path
 
 
-def _children(process_id: int) -> list[int]:
-    """Every process below one, read from /proc."""
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == process_id:
-                found += [int(entry.name), *_children(int(entry.name))]
-    return found
-
-
 def _is_running(process_id: int) -> bool:
     try:
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -63,7 +53,7 @@ def _wait_until_gone(process_ids: list[int], seconds: float = 20) -> list[int]:
 
 
 def _java_of(spark: SparkProcess) -> int:
-    return next(i for i in _children(_id_of(spark)) if Path(f"/proc/{i}/exe").resolve().name == "java")
+    return next(i for i in children_of(_id_of(spark)) if Path(f"/proc/{i}/exe").resolve().name == "java")
 
 
 def _once_records_flow(act: Callable[[], None], events: list[EngineEvent]) -> Callable[[EngineEvent], None]:
@@ -108,7 +98,7 @@ def test_a_killed_host_fails_the_run_in_words_takes_its_jvm_along_and_the_next_r
     own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
     own_spark.wait_until_ready()
-    below = _children(_id_of(own_spark))
+    below = children_of(_id_of(own_spark))
     kill = _once_records_flow(lambda: os.kill(_id_of(own_spark), signal.SIGKILL), [])
     with pytest.raises(RunError) as caught:
         own_spark.run(spec_of(long_source), kill)
@@ -122,7 +112,7 @@ def test_a_hung_host_does_not_keep_cancel_waiting(
     own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
     own_spark.wait_until_ready()
-    everything = [_id_of(own_spark), *_children(_id_of(own_spark))]
+    everything = [_id_of(own_spark), *children_of(_id_of(own_spark))]
     asked: list[float] = []
     events: list[EngineEvent] = []
 
@@ -157,7 +147,7 @@ def test_cancel_while_the_session_still_starts_answers_within_a_second(
 def test_stop_leaves_no_process_and_no_folder(spec_of: SpecOf, long_source: Path) -> None:
     spark = SparkProcess("local[1]").start()
     spark.run(spec_of(long_source, limit=5))
-    everything, folder = [_id_of(spark), *_children(_id_of(spark))], spark.folder
+    everything, folder = [_id_of(spark), *children_of(_id_of(spark))], spark.folder
     assert folder is not None
     assert folder.is_dir()
     spark.stop()
@@ -168,7 +158,7 @@ def test_stop_leaves_no_process_and_no_folder(spec_of: SpecOf, long_source: Path
 def test_stop_while_the_session_still_starts_leaves_no_process_and_no_folder() -> None:
     spark = SparkProcess("local[1]").start()
     end = time.monotonic() + 20
-    while not (below := _children(_id_of(spark))) and time.monotonic() < end:
+    while not (below := children_of(_id_of(spark))) and time.monotonic() < end:
         time.sleep(0.05)
     time.sleep(0.5)  # Java's own start, in which it listens to nobody
     everything, folder = [_id_of(spark), *below], spark.folder
@@ -192,7 +182,7 @@ def test_a_client_that_is_killed_takes_everything_along() -> None:
     with subprocess.Popen([sys.executable, "-c", script], cwd=root, stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout is not None
         folder = Path(client.stdout.readline().strip())
-        below = _children(client.pid)
+        below = children_of(client.pid)
         assert len(below) >= 2
         client.kill()
     assert _wait_until_gone(below) == []

@@ -16,10 +16,11 @@ from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunCancelled, RunError
-from tests.helpers.spark_servers import SparkServers, bare_python, spark_servers
+from tests.helpers.spark_servers import SparkServers, bare_python, children_of, spark_servers
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 24_000
+_HIDDEN = "hunter2-of-the-lake"
 _MANY = 400_000
 """More than a run reads before somebody who sees its first progress can act."""
 
@@ -84,7 +85,16 @@ def _line(number: int) -> bytes:
 
 def _standalone(cluster: SparkServers, python: Path, cores: int = 2) -> Target:
     settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": str(cores)}
-    return msgspec.structs.replace(parse_target(cluster.address), settings=tuple(settings.items()))
+    secrets = (("spark.hadoop.lake.password", _HIDDEN),)
+    return msgspec.structs.replace(parse_target(cluster.address), settings=tuple(settings.items()), secrets=secrets)
+
+
+def _bytes(path: Path) -> bytes:
+    """Read a file that may go at any moment, as those of processes do."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -142,6 +152,20 @@ def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_
     assert isinstance(events[-1], RunStopped)
     assert not Path(spec.sink).exists()
     assert _run_into(remote, folder / "next", source, spec_of).read == _RECORDS
+
+
+def test_a_secret_stands_in_no_command_line_and_in_no_file_of_the_session(
+    cluster: SparkServers, on_cluster: SparkProcess
+) -> None:
+    on_cluster.wait_until_ready()
+    assert on_cluster.process_id is not None
+    below = [on_cluster.process_id, *children_of(on_cluster.process_id), *cluster.executors()]
+    assert len(below) >= 3
+    told = [Path(f"/proc/{process_id}/{name}") for process_id in below for name in ("cmdline", "environ")]
+    assert on_cluster.folder is not None
+    for folder in (on_cluster.folder, cluster.folder):
+        told += [path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".so", ".zip"}]
+    assert [path for path in told if _HIDDEN.encode() in _bytes(path)] == []
 
 
 def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(

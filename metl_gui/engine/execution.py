@@ -13,6 +13,7 @@ import msgspec
 
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.failures import run_error
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
@@ -86,7 +87,8 @@ class Execution:
         for outcome in outcomes:
             tally.add(outcome.tally)
         check_sums(tally)
-        problems = (*self.spec.notes, *staging.notes, *places.notes, *source.problems(files))
+        slow = build.why_not()
+        problems = (*self.spec.notes, *staging.notes, *places.notes, *source.problems(files), *([slow] if slow else ()))
         source.promise(staging)
         staging.commit(places.bring_home(path for outcome in outcomes for path in outcome.written))
         source.keep()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Choice: TypeAlias = Literal["best", "compiled", "reference"]
 _LOOK_SECONDS = 1.0
+WORTH_RECORDS = 4096
+"""Loading machine code takes about half a second, in which the reference maps many times as many records as these."""
 
 
 class Kernel:
@@ -27,8 +29,8 @@ class Kernel:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_replay: the records were set aside before, and their messages say so.
-        choice: who maps. ``best`` begins with the reference and goes over to machine code once it is there;
-            ``compiled`` waits for it. The outcome is the same.
+        choice: who maps. ``best`` begins with the reference and goes over to machine code once it is there
+            and enough records come for it; ``compiled`` waits for it. The outcome is the same.
         patience: how often records of a new kind come before machine code learns to map them.
     """
 
@@ -47,6 +49,7 @@ class Kernel:
         self._patience = patience
         self._choice: Choice = choice if build.is_possible() else "reference"
         self._looked = float("-inf")
+        self._seen = 0
         self._driver: Driver | None = None
 
     @property
@@ -68,6 +71,7 @@ class Kernel:
         """Map one batch of records, in order."""
         gathering = self._gathering
         gathering.begin(len(records))
+        self._seen += len(records)
         driver = self._machine()
         hits = 0
         if driver is None:
@@ -81,9 +85,11 @@ class Kernel:
         """Return what drives machine code, once it is there; it is looked for now and then."""
         if self._driver is None and self._choice != "reference":
             now = time.monotonic()
-            if self._choice == "compiled" or (now - self._looked > _LOOK_SECONDS and build.is_ready()):
+            if self._choice == "compiled":
                 self._driver = self._drive()
-            self._looked = now
+            elif self._seen > WORTH_RECORDS and now - self._looked > _LOOK_SECONDS:
+                self._looked = now
+                self._driver = self._drive() if build.is_ready() else None
         return self._driver
 
     def _drive(self) -> Driver | None:

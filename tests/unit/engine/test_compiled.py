@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.json_text import accept
+from metl_gui.engine.kernel import kernel as kernel_module
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
@@ -230,6 +231,7 @@ def test_schema_halves_are_told_apart_wherever_they_differ() -> None:
 
 
 def test_without_machine_code_the_reference_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_module, "WORTH_RECORDS", 0)
     monkeypatch.setattr(build, "is_ready", lambda: False)
     kernel = Kernel(plan())
     assert map_all(kernel, [envelope(ROW)]).hits == 0
@@ -242,6 +244,11 @@ def test_without_numba_even_who_wants_machine_code_gets_the_reference(monkeypatc
     assert map_all(kernel, [envelope(ROW)]).fates.tolist() == [Fate.MAPPED]
     assert not kernel.is_compiled
     assert "numba" in build.why_not()
+
+
+def test_machine_code_is_not_loaded_for_a_few_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "is_ready", lambda: pytest.fail("it was looked for"))
+    assert map_all(Kernel(plan()), [envelope(ROW)] * 10).hits == 0
 
 
 @pytest.fixture
@@ -257,7 +264,8 @@ def _fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_kernel_goes_over_to_machine_code_once_another_process_has_made_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("metl_gui.engine.kernel.kernel._LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(kernel_module, "_LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(kernel_module, "WORTH_RECORDS", 3)
     kernel = Kernel(plan(), patience=0)
     raws = [envelope(ROW)] * 4
     process = build.build_in_background()

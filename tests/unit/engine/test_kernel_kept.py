@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine import task as tasks
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.task import Task, TaskOrder, kernel_for
@@ -20,7 +21,7 @@ _COLUMN_SETS = 3
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Begin and end without a kernel, and say that each has compiled some column sets."""
     monkeypatch.setattr(Kernel, "column_sets", _COLUMN_SETS)
-    monkeypatch.setattr(tasks.build, "build_in_background", lambda: None)
+    monkeypatch.setattr(build, "build_in_background", lambda: None)
     tasks._kernels.clear()
     yield
     tasks._kernels.clear()

@@ -13,7 +13,6 @@ import re
 from typing import TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec import Raw
 
 from metl_gui.errors import RecordError
@@ -25,8 +24,7 @@ DEPTH_LIMIT = 64
 NULL = b"null"
 _PIECE_BYTES = 1 << 18
 _QUOTE = ord('"')
-_STEPS = np.zeros(256, np.int64)
-_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
+_OPENING, _CLOSING = list(b"[{"), list(b"]}")
 BLANK = b" \t\n\r"
 """What may stand between the tokens of JSON."""
 
@@ -62,13 +60,17 @@ def depth(text: bytes) -> int:
 
     Piece by piece, so that a long text with many brackets takes no more memory than a copy of it.
     """
+    import numpy as np  # only long or doubtful texts need it
+
     # Without escaped backslashes and then escaped quotes, every quote begins or ends a string.
     plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    steps = np.zeros(256, np.int64)
+    steps[_OPENING], steps[_CLOSING] = 1, -1
     deepest = level = quotes = 0
     for start in range(0, len(plain), _PIECE_BYTES):
         letters = np.frombuffer(plain[start : start + _PIECE_BYTES], np.uint8)
         seen = np.cumsum(letters == _QUOTE) + quotes
-        levels = np.cumsum(np.where(seen & 1, 0, _STEPS[letters])) + level
+        levels = np.cumsum(np.where(seen & 1, 0, steps[letters])) + level
         deepest = max(deepest, int(levels.max()))
         level, quotes = int(levels[-1]), int(seen[-1])
     return deepest

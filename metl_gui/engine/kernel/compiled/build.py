@@ -15,6 +15,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ PACKAGE = "metl_gui.engine.kernel.compiled"
 _READY = "ready"
 _LOCK = "building"
 _STALE_SECONDS = 300.0
+_KEPT_SECONDS = 90 * 86_400.0
 _NICENESS = 10
 _started: list[subprocess.Popen[bytes]] = []
 """Held, so that Python does not complain of processes that nobody waits for."""
@@ -116,6 +118,15 @@ def build() -> None:
     found = folder()
     if found is not None:
         (found / _READY).touch()
+        _forget_old(found.parent)
+
+
+def _forget_old(home: Path) -> None:
+    """Remove builds of programs, compilers or processors that were last made long ago."""
+    for build_folder in home.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - (build_folder / _READY).stat().st_mtime > _KEPT_SECONDS:
+                shutil.rmtree(build_folder, ignore_errors=True)
 
 
 def build_in_background() -> subprocess.Popen[bytes] | None:

@@ -28,7 +28,7 @@ from metl_gui.workbench.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything, kill_after_a_batch, places, wait_for
 
-_COPIES = 2
+_COPIES = 1
 _BATCH_BYTES = 300_000
 
 

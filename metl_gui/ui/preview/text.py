@@ -47,7 +47,7 @@ class PreviewText(MessageText):
             at = self.verticalScrollBar().value() if is_same_text or self.laid.text else 0
             self.laid, self._pointed = laid, None
             self.marked = tuple(spot.member for spot in laid.spots)
-            self._write()
+            self._set_laid()
             self.verticalScrollBar().setValue(at)
         self.choose(chosen)
 
@@ -78,10 +78,10 @@ class PreviewText(MessageText):
     def dress(self) -> None:
         """Take the colours and the font of the theme."""
         self.setFont(themes.mono())
-        self._write()
+        self._set_laid()
         self._light()
 
-    def _write(self) -> None:
+    def _set_laid(self) -> None:
         self.setPlainText(self.laid.text)
         cursor = QTextCursor(self.document())
         for part in self.laid.parts:

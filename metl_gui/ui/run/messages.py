@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.run.linked import Link
 from metl_gui.ui.run.members import Member
+from metl_gui.ui.theme import Theme
 
 _HINT = "Point at a marked part to see its partner; a click leads to its cell."
 _LINES_ABOVE = 2
@@ -48,19 +49,23 @@ class MessageText(QPlainTextEdit):
         self.viewport().setMouseTracking(True)
         self.marked: tuple[Member, ...] = ()
         self.bright: tuple[Member, ...] = ()
+        self._painted: tuple[tuple[Member, ...], str] = ((), "")
         self._pressed = QPoint()
         self.cursorPositionChanged.connect(self._moved)
+
+    def setPlainText(self, text: str) -> None:
+        """Show another text, with nothing marked in it."""
+        self._painted = (), ""
+        super().setPlainText(text)
 
     def mark(self, marked: Iterable[Member], bright: Iterable[Member] = ()) -> None:
         """Mark the parts that were mapped, and brightly those that are pointed at."""
         self.marked, self.bright = tuple(dict.fromkeys(marked)), tuple(dict.fromkeys(bright))
         theme = themes.current()
-        tint = theme.accentbg
-        found = [self._selection(part.start, part.stop, theme.accent, None) for part in self.marked]
-        # The name is underlined as well: colour alone is no sign.
-        found += [self._selection(part.start, part.value, theme.accent, None, True) for part in self.marked]
-        found += [self._selection(part.start, part.stop, theme.accent, tint) for part in self.bright]
-        self.setExtraSelections(found)
+        if self._painted != (self.marked, theme.name):
+            self._painted = self.marked, theme.name
+            self._paint_marks(theme)
+        self.setExtraSelections([self._tinted(part, theme) for part in self.bright])
 
     def look_at(self, position: int) -> None:
         """Scroll to the line of a position, with what leads to it above; not at all where everything fits."""
@@ -123,21 +128,33 @@ class MessageText(QPlainTextEdit):
         # The nearest gap between letters may be the one behind the letter that is pointed at.
         return cursor.position() - (1 if point.x() < box.left() and cursor.position() else 0)
 
-    def _selection(
-        self, start: int, stop: int, colour: QColor, ground: QColor | None, is_underlined: bool = False
-    ) -> Any:
-        made: Any = QTextEdit.ExtraSelection()  # Qt's stubs do not know that its parts can be set
+    def _paint_marks(self, theme: Theme) -> None:
+        """Write the marked parts in the accent, their names underlined as well: colour alone is no sign."""
+        text = self.toPlainText()
+        self._put_look(0, len(text), QTextCharFormat())
+        look, name = QTextCharFormat(), QTextCharFormat()
+        for each in (look, name):
+            each.setForeground(theme.accent)
+        name.setFontUnderline(True)
+        for part in self.marked:
+            self._put_look(part.start, part.stop, look)
+            self._put_look(part.start + 1, part.start + len(text[part.start : part.value].rstrip(" \n:")) - 1, name)
+
+    def _put_look(self, start: int, stop: int, look: QTextCharFormat) -> None:
+        self._cursor_over(start, stop).setCharFormat(look)
+
+    def _cursor_over(self, start: int, stop: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
         cursor.setPosition(start)
         cursor.setPosition(stop, QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _tinted(self, part: Member, theme: Theme) -> Any:
+        made: Any = QTextEdit.ExtraSelection()  # Qt's stubs do not know that its parts can be set
         look = QTextCharFormat()
-        look.setForeground(colour)
-        if ground is not None:
-            look.setBackground(ground)
-        if is_underlined:
-            look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-            look.setUnderlineColor(colour)
-        made.cursor, made.format = cursor, look
+        look.setForeground(theme.text)
+        look.setBackground(theme.sel)
+        made.cursor, made.format = self._cursor_over(part.start, part.stop), look
         return made
 
 

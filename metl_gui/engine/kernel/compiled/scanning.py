@@ -282,16 +282,14 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
 
     Args:
         state: address of the kernel's state.
-        at: its opening bracket.
-        end: where the text ends.
+        at, end: its opening bracket, and where the text ends.
         outermost: its role.
     """
     heads, slots = load64(state + S_HEADS), load64(state + S_SLOTS)
     role, depth, count, mixed = outermost, 1, 0, 0
-    head, slot = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES
+    head, slot, at = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES, past_space(at + 1, end)
     if not begin_role(state, role, -1):
         return 0
-    at = past_space(at + 1, end)
     is_empty = load8(at) == CLOSE
     while True:
         if not is_empty:
@@ -316,9 +314,9 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
                 is_empty = load8(at) == CLOSE
                 continue
             at = past_member(state, head, slot, at, end, depth)
+            store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
             if at == 0:
                 return 0
-            store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
         # Here the last member has ended, or there is none; objects may end until another member comes.
         while True:
             at = at if load8(at) > SPACE else past_space(at, end)

@@ -105,6 +105,9 @@ KEY_SHIFT, CHANGE_SHIFT, NESTED_SHIFT, FIELD_SHIFT = 0, 20, 22, 42
 FROM_KEY = 1 << 40
 """Beside what is lacking: it belongs to the message key."""
 
+IN_PAYLOAD = 1 << 19
+"""In the answer about the message key: its columns stand in the payload beside a schema, in another role."""
+
 KEY_NONE = 1
 """The answer when there is no message key that names columns; the shape of one is 1 more than its number."""
 CHANGED, UNCHANGED = 1, 2

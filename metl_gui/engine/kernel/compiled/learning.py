@@ -272,7 +272,7 @@ class _Lesson:
         """Return the role that holds the columns of the message key, -1 when there is none."""
         if self.key_answer <= at.KEY_NONE:
             return -1
-        return at.KEY_BODY if self.tables.is_scanned(at.KEY_BODY) else at.KEY
+        return at.KEY_BODY if self.key_answer & at.IN_PAYLOAD else at.KEY
 
     def _key_paths(self, version: VersionPlan) -> tuple[str, ...]:
         role = self._key_role()

@@ -136,6 +136,7 @@ def key_shape(state: int) -> int:
         shape = object_in(state, at.KEY, load64(facts + at.F_PAYLOAD), at.KEY_BODY)
         if shape < 0:
             return 0
+        return (shape + 1) | at.IN_PAYLOAD if shape > 0 else at.KEY_NONE
     return shape + 1
 
 

@@ -28,11 +28,13 @@ def register(commands: Commands) -> None:
 
 def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
     """Examine this computer, mend it if asked, and say what is left to do."""
-    from metl_gui.workbench.doctor import examine, mend
+    from metl_gui.workbench.doctor import examine, make_machine_code, mend
 
     examination = examine()
     if arguments.fix and not examination.ok:
         examination = mend(examination, out.note)
+    if arguments.fix and make_machine_code(out.note):
+        examination = examine()
     lines = [_line(check) for check in examination.checks]
     lines += [f"{check.name}: {check.hint}" for check in examination.missing]
     lines += [f"  {command}" for command in examination.commands]

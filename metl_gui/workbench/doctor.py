@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from metl_gui.engine.java import find_java
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
 from metl_gui.workbench.qt_libraries import QT_LIBRARIES
 
@@ -101,6 +102,7 @@ def examine() -> Examination:
         check_python(),
         check_java(),
         check_package("Spark", "pyspark", "4.2", "4.3", "The mapping runs on it."),
+        check_machine_code(),
         check_package("Qt for Python", "PySide6-Essentials", "6.8", "6.12", "The window is drawn with it."),
         check_libraries(QT_LIBRARIES),
         check_fonts([Path(folder).expanduser() for folder in _FONT_FOLDERS]),
@@ -146,6 +148,31 @@ def check_package(name: str, distribution: str, first: str, below: str, purpose:
     if _numbers(first) <= _numbers(found) < _numbers(below):
         return Check(name, True, found)
     return Check(name, False, found, f"{purpose} A version from {first} and below {below} is needed.", command)
+
+
+def check_machine_code() -> Check:
+    """Say whether the kernel's machine code is there; runs do without it until it is, so only a compiler is needed."""
+    name = "Machine code that maps"
+    if not build.is_possible():
+        command = f"{sys.executable} -m pip install numba"
+        return Check(name, False, "no compiler", "Without numba runs are some ten times slower.", command)
+    return Check(name, True, "made" if build.is_ready() else "not made yet, the first run has it made")
+
+
+def make_machine_code(tell: Callable[[str], None]) -> bool:
+    """Make the kernel's machine code now, so that the first run has it.
+
+    Args:
+        tell: told before it begins, as it takes some ten seconds.
+
+    Returns:
+        Whether it was made; not when it is there already or cannot be.
+    """
+    if build.is_ready() or not build.is_possible() or build.folder() is None:
+        return False
+    tell("making the machine code that maps, once for this computer")
+    made = subprocess.run([sys.executable, "-m", f"{build.PACKAGE}.build"], capture_output=True, check=False)
+    return made.returncode == 0
 
 
 def check_libraries(packages: dict[str, str]) -> Check:

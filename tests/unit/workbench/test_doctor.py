@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.workbench import doctor
 from metl_gui.workbench.qt_libraries import QT_LIBRARIES
 from tests.helpers.elf import needed_libraries
@@ -142,3 +143,26 @@ def test_nobody_but_root_gets_more_than_the_line_to_run(fake_root: Path, monkeyp
     assert not fake_root.exists()
     java = next(check for check in examination.checks if check.name == "Java")
     assert java.command == "sudo apt-get update && sudo apt-get install -y openjdk-17"
+
+
+def test_machine_code_is_made_once_and_its_absence_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(build.folder.cache_clear)
+    monkeypatch.setenv("METL_KERNEL_CACHE", str(tmp_path / "cache"))
+    build.folder.cache_clear()
+    said: list[str] = []
+    before = doctor.check_machine_code()
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: _made(build.folder()))
+
+    assert doctor.make_machine_code(said.append)
+    assert not doctor.make_machine_code(said.append)
+    assert (before.ok, doctor.check_machine_code().found, len(said)) == (True, "made", 1)
+    assert before.found != "made"
+
+
+def _made(folder: Path | None) -> subprocess.CompletedProcess[bytes]:
+    """Leave what the compiler leaves when it is through."""
+    assert folder is not None
+    (folder / "ready").touch()
+    return subprocess.CompletedProcess([], 0)

@@ -29,7 +29,8 @@ _READY = "ready"
 _LOCK = "building"
 _STALE_SECONDS = 300.0
 _KEPT_SECONDS = 90 * 86_400.0
-_NICENESS = 10
+_NICENESS = 3
+"""Little: tasks that map by the reference meanwhile would keep a compiler at the lowest priority waiting for ever."""
 _started: list[subprocess.Popen[bytes]] = []
 """Held, so that Python does not complain of processes that nobody waits for."""
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from metl_gui.engine.kernel.compiled import build, layout
-from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from tests.fuzz.differences import differences
 from tests.fuzz.kernels import Pair, Setting
@@ -62,6 +62,19 @@ def hash_of_rows(pair: Pair) -> int:
     driver = pair.compiled._driver
     assert driver is not None
     return int(driver.tables.heads[(layout.AFTER * layout.HEAD_BYTES + layout.HEAD_HASH) // layout.WORD])
+
+
+@needs_compiler
+def test_a_message_key_is_read_where_it_stands_beside_a_schema_or_without_one() -> None:
+    blocks = (BlockPlan("e", "1", (("id", "i"), ("a", "a"))),)
+    versions = (VersionPlan(label="1", fingerprint="", paths=("id", "a"), blocks=blocks),)
+    pair = Pair(Setting(Plan(17, "", (SchemaPlan("s", versions),)), "test"))
+    forms = ('{{"id":{0}}}', '{{"schema":{{"type":"struct"}},"payload":{{"id":{0}}}}}', '{{"payload":{{"id":{0}}}}}')
+    for number in range(30):
+        key = json.dumps(forms[number % 3].format(number))
+        raw = f'{{"topic":"s","key":{key},"value":{{"after":{{"id":0,"a":2}},"op":"u"}}}}'.encode()
+        assert pair.differ(Records.of([raw], "f")) == []
+    assert pair.hits >= 20
 
 
 @needs_compiler

@@ -80,7 +80,7 @@ def _output(sent: Sent, sending: Sending, slots: Mapping[bytes, int], tables: Ta
         if part == "payload" and counter == at.ELSEWHERE:
             raise Unsteady
         if part == "ts_ms":
-            if slot != sending.times[0]:
+            if [slot] != list(sending.times[:1]):
                 raise Unsteady
             slot = at.TIME
         ends += found.start(), found.end()

@@ -13,6 +13,7 @@ import msgspec
 
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.failures import run_error
+from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
 from metl_gui.engine.report import RunReport, Tally, check_sums
@@ -58,6 +59,7 @@ class Execution:
             BugError: the counts do not add up.
         """
         self.runtime.begin_group(self.spec.run_id)
+        refuse_feedback(self.spec)
         staging = Staging(self.spec)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with _source_of(self.spec) as source:

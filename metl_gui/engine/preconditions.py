@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.java import find_java
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.sinks.staging import Staging
@@ -22,6 +23,7 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     """
     target = parse_target(target) if isinstance(target, str) else target
     check_target(target)
+    refuse_feedback(spec)
     if target.kind is not Kind.CONNECT:
         find_java()
     if spec.checkpoint:

@@ -95,7 +95,7 @@ def source_paths(source: str) -> tuple[Path, list[Path]]:
     """
     path = Path(source).expanduser()
     if glob.has_magic(source) and not path.exists() and "://" not in source:
-        root = _fixed_part(path)
+        root = fixed_part(path)
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - as in _matching
         paths = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
     else:
@@ -135,7 +135,7 @@ def _matching(source: str) -> tuple[Path, list[Path]]:
         files = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
         if not files:
             raise RunError("No file matches the source.", f"{source} matches nothing.", "Check the pattern.")
-        return _fixed_part(path), files
+        return fixed_part(path), files
     if path.exists():
         raise RunError("The source is no file.", f"{path} is a pipe or a device.", "Give a file, a folder or a glob.")
     raise _missing(path)
@@ -152,7 +152,8 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in names if not name.startswith((".", "_")))
 
 
-def _fixed_part(pattern: Path) -> Path:
+def fixed_part(pattern: Path) -> Path:
+    """Return the folders that a pattern begins with, before anything in it stands for many names."""
     parts: list[str] = []
     for part in pattern.parts[:-1]:
         if glob.has_magic(part):

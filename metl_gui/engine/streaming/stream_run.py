@@ -13,6 +13,7 @@ import msgspec
 
 from metl_gui.engine.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
 from metl_gui.engine.failures import run_error
+from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
 from metl_gui.engine.streaming.batches import (
@@ -84,6 +85,7 @@ class StreamRun:
         Raises:
             RunError: the run cannot start or cannot go on.
         """
+        refuse_feedback(self.spec)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QMainWindow
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class KeptLayout:
         state = window.settings.layout(page.objectName())
         if state is not None:
             page.restoreState(state)
-        elif page is window.map:
+        if page is window.map and (state is None or not _knows(state, window.preview.dock.objectName())):
             window.preview.lay_out()
         if page is window.map:
             window.map.folding.restore(window.settings.folded)
@@ -46,3 +47,8 @@ class KeptLayout:
             window.settings.save_layout(page.objectName(), window.floating.state_of(page))
         if window.map in self._laid_out:
             window.settings.folded = window.map.folding.kept()
+
+
+def _knows(state: QByteArray, name: str) -> bool:
+    """Whether a layout was kept when there was a dock of this name; names stand in it as Qt writes texts, in UTF-16."""
+    return name.encode("utf-16-be") in state.data()

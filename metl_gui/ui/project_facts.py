@@ -10,6 +10,7 @@ from metl_gui.ui import naming
 from metl_gui.ui.document import Changed
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.production_words import live_words
 from metl_gui.ui.selection import Selected, still_there
 from metl_gui.workbench.session import Workbench
 
@@ -49,6 +50,8 @@ class ProjectFacts(QObject):
         window.map.matrix.pointed.connect(self._show_pointed)
         window.second.changed.connect(self._show_second)
         window.history.live.changed.connect(self._show_live)
+        for told in (window.run_page.production.changed, window.run_page.production.ticked):
+            told.connect(self._show_production)
 
     def refresh(self) -> None:
         """Show what the project says of itself: what waits, what undo takes back, counts, state."""
@@ -73,6 +76,7 @@ class ProjectFacts(QObject):
         window.head.show_waiting(0)
         window.status.show_project("", "")
         window.status.show_document(None, 0, False)
+        window.status.show_production("", "")
         window.status.show_place("")
         window.start.show_recent(window.settings.recent)
         if window.opening.job is None:
@@ -91,6 +95,7 @@ class ProjectFacts(QObject):
         window.setWindowTitle(f"{workbench.path.name} · METL Workbench")
         if window.stack.currentIndex() >= NO_PAGE:
             window.show_page(0)
+        self._show_production()
         self.refresh()
 
     def _changed(self, changed: Changed) -> None:
@@ -108,6 +113,10 @@ class ProjectFacts(QObject):
         self._window.head.show_live(live.words, live.short_words, live.tip)
         self._window.status.show_live(live.number, live.tip)
         self._window.actions_table.refresh()
+
+    def _show_production(self) -> None:
+        words, tip = live_words(self._window.run_page.production.live)
+        self._window.status.show_production(words, tip)
 
     def _show_second(self) -> None:
         self._window.status.show_second(self._window.second.count)

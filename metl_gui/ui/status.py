@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from metl_gui.core.document import Document
@@ -15,6 +16,7 @@ from metl_gui.ui.place_label import PlaceLabel
 from metl_gui.ui.selection import Selected
 from metl_gui.workbench.progress import Progress
 
+_ROOM_FOR_STATES_PX = 1_250
 _TELLS_TIME_MS = 2_000
 """Before that nobody can say how long a job takes."""
 
@@ -28,6 +30,7 @@ class Status(QStatusBar):
         selection_wanted: what is selected.
         history_wanted: the states.
         second_wanted: the next block that waits for a second person.
+        production_wanted: the production run that goes on.
     """
 
     elements_wanted = Signal()
@@ -35,6 +38,7 @@ class Status(QStatusBar):
     selection_wanted = Signal()
     history_wanted = Signal()
     second_wanted = Signal()
+    production_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +55,7 @@ class Status(QStatusBar):
         self.elements = _number("List the elements")
         self.blocks = _number("Go to what waits for a decision")
         self.second = _number("Go to the next block that waits for a second person")
+        self.production = _number("Show the production run that goes on")
         self.state, self.mode = _number("Show the history"), QLabel()
         self.addWidget(self.project)
         self.addWidget(self.place, 1)
@@ -58,6 +63,7 @@ class Status(QStatusBar):
             self.job_words,
             self.bar,
             self.stop,
+            self.production,
             self.mode,
             self.selected,
             self.elements,
@@ -68,11 +74,13 @@ class Status(QStatusBar):
         self.addPermanentWidget(self.state)
         self.stop.set_height(20)
         self._job: Job | None = None
-        self._state_words = self._live_words = ""
+        self._state_words = self._live_words = self._production_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
         self.second.clicked.connect(self.second_wanted)
         self.second.hide()
+        self.production.clicked.connect(self.production_wanted)
+        self.production.hide()
         self.state.clicked.connect(self.history_wanted)
         self.selected.clicked.connect(self.selection_wanted)
         self.elements.clicked.connect(self.elements_wanted)
@@ -131,6 +139,25 @@ class Status(QStatusBar):
         self.second.setText(f"{count:,} wait{'s' if count == 1 else ''} for a second person")
         self.second.setVisible(count > 0)
         self.second.updateGeometry()
+
+    def show_production(self, words: str, tip: str) -> None:
+        """Say which production runs go on, empty for none."""
+        self._production_words = words
+        self.production.setToolTip(tip)
+        self.production.setVisible(bool(words))
+        self._fit_production()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the state of production out where there is no room; what is published stands at the end anyway."""
+        super().resizeEvent(event)
+        self._fit_production()
+
+    def _fit_production(self) -> None:
+        is_narrow = self.width() < themes.px(_ROOM_FOR_STATES_PX)
+        words = self._production_words
+        self.production.setText(words.partition(" · ")[0] if is_narrow else words)
+        self.production.setAccessibleName(words)
+        self.production.updateGeometry()
 
     def _show_state(self) -> None:
         self.state.setText(" · ".join(words for words in (self._state_words, self._live_words) if words))

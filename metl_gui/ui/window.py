@@ -262,6 +262,7 @@ class Window(QMainWindow):
         self.map.block.why_not_confirm = self.second.why_not
         self.status.second_wanted.connect(self.second.go_on)
         self.status.history_wanted.connect(self.history.show)
+        self.status.production_wanted.connect(self.actions_table["live_run"].trigger)
         self.head.live_wanted.connect(self.history.follow_live)
         self.opening.began.connect(self._opening_began)
         self.opening.progressed.connect(self.opening_page.show_progress)

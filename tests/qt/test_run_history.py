@@ -364,6 +364,33 @@ def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop
     assert (run.folder / STOP).exists()
 
 
+def test_the_status_bar_says_that_production_goes_on_and_leads_to_it_from_any_page(
+    ran: Window, process: subprocess.Popen[bytes]
+) -> None:
+    page, workbench, words = page_of(ran), ran.project.workbench, ran.status.production
+    assert workbench is not None
+    assert not words.isVisible()
+    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
+    page.production.look()
+    assert words.text() == f"Production live · published state {run.order.spec.state}"
+    ran.show_page(0)
+    QTest.mouseClick(words, Qt.MouseButton.LeftButton)
+    assert ran.stack.currentWidget() is page
+    assert (page.head.pill.text(), page.figures.read.value.text()) == ("live", "8,000")
+    other = keep_live(workbench, "p2", process.pid, events=course("p2", 4))
+    page.production.look()
+    assert words.text().startswith("2 production runs live")
+    ran.actions_table["live_run"].trigger()
+    assert page.figures.read.value.text() == "4,000"
+    ran.resize(1100, 700)
+    QApplication.processEvents()
+    assert words.text() == "2 production runs live"
+    for each in (run, other):
+        say_phase(each.folder, each.run_id, Phase.ENDED, process.pid)
+    page.production.look()
+    assert not words.isVisible()
+
+
 def test_closing_the_window_leaves_a_production_run_alone(
     make_window: Callable[[], Window], sample: SampleFolder, process: subprocess.Popen[bytes]
 ) -> None:

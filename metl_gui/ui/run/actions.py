@@ -19,6 +19,10 @@ def _something_waits_for_replay(window: Window) -> bool:
     return window.run_page.aside.replay.isEnabled()
 
 
+def _goes_on(window: Window) -> bool:
+    return bool(window.run_page.production.live)
+
+
 def _has_course(window: Window) -> bool:
     return has_project(window) and len(window.run_page.chart.course) > 1
 
@@ -38,6 +42,13 @@ ROWS = (
         "Ctrl+F5",
         does=lambda w: w.run_commands.replay(),
         when=all_of(can_run, _something_waits_for_replay),
+    ),
+    ActionRow(
+        "live_run",
+        "Run",
+        "Production run that goes on",
+        does=lambda w: w.run_commands.show_view(w.run_page.show_live),
+        when=_goes_on,
     ),
     ActionRow(
         "run_details",

@@ -28,6 +28,7 @@ _KEPT_IN_PART = "too_large"
 _LOOKED_AT = 20
 _WHERE, _STEP = 1, 3
 _ROOM_FOR_WHERE_PX = 430
+_NOTHING_YET = "Nothing so far."
 _NOTHING = "Nothing was set aside."
 _ALL_DONE = "All of it was replayed."
 _GONE = "Its records are not kept any more."
@@ -118,7 +119,7 @@ class AsidePanel(QFrame):
 
     def show_counts(self, by_reason: Mapping[str, int]) -> None:
         """Show how many records were set aside, also while a run goes on."""
-        self.note.setText("" if by_reason else self.note.text())
+        self.note.setText("" if by_reason else _NOTHING_YET)
         self._counts = tuple(sorted(by_reason.items(), key=lambda pair: -pair[1]))
         self.model.show_rows([self._row(reason, count) for reason, count in self._counts])
         self._say()

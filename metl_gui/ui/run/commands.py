@@ -53,6 +53,7 @@ class RunCommands:
         self._page.found_versions.connect(self._tell_found)
         self._page.noted.connect(self._tell_notes)
         self._page.shown.connect(window.actions_table.refresh)
+        self._page.production.changed.connect(window.actions_table.refresh)
         window.history.live.changed.connect(self._show_live)
         self._project.opened.connect(self._show_live)
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.amounts import duration_ns
+from metl_gui.ui.run.amounts import amount, duration_ns
 
 RATE, READ, MAPPED, ASIDE, KERNEL = "rate", "read", "mapped", "aside", "kernel"
 _NONE = "-"
@@ -33,7 +33,7 @@ class Figure(QPushButton):
         self.setAccessibleDescription(leads_to)
         self.setToolTip(leads_to)
         self._plain_words = self._all_words = words
-        self._short = short
+        self._short = self._fewer_words = (short,) if short else ()
         self.value = plain_label(_NONE, "figure")
         self.words = Elided(words, "dim")
         for label in (self.value, self.words):
@@ -45,10 +45,10 @@ class Figure(QPushButton):
         self._lines.addWidget(self.words)
         self.clear()
 
-    def say(self, value: str, words: str, needs_a_look: bool = False) -> None:
-        """Show another number; amber when a person should look."""
+    def say(self, value: str, words: str, needs_a_look: bool = False, fewer: tuple[str, ...] = ()) -> None:
+        """Show another number, and of the words the first that there is room for; amber when a person should look."""
         self.value.setText(value)
-        self._all_words = words
+        self._all_words, self._fewer_words = words, fewer or self._short
         self._fit()
         self.setAccessibleName(f"{value} {words}")
         kind = "figurereview" if needs_a_look else "figure"
@@ -62,10 +62,9 @@ class Figure(QPushButton):
         self._fit()
 
     def _fit(self) -> None:
-        words = self._all_words
-        if self.words.fontMetrics().horizontalAdvance(words) > self.words.width():
-            words = self._short or words
-        self.words.setText(words)
+        metrics, room = self.words.fontMetrics(), self.words.width()
+        ways = (self._all_words, *self._fewer_words)
+        self.words.setText(next((words for words in ways if metrics.horizontalAdvance(words) <= room), ways[-1]))
 
     def clear(self) -> None:
         """Show that nothing was counted."""
@@ -108,8 +107,17 @@ class Figures(QWidget):
         """Show the counts of a run, live or finished, as the report names them."""
         aside, skipped = int(counts["set_aside"]), int(counts["skipped"])
         self.rate.say(f"{rate:,.0f} /s", "records in")
-        self.read.say(f"{counts['read']:,}", f"read · {skipped:,} skipped" if skipped else "read")
-        self.mapped.say(f"{counts['mapped']:,}", f"mapped · {int(counts['filtered']):,} filtered")
+        filtered = int(counts["filtered"])
+        self.read.say(
+            f"{counts['read']:,}",
+            f"read · {skipped:,} skipped" if skipped else "read",
+            fewer=(f"read · {amount(skipped)} skipped", "read") if skipped else (),
+        )
+        self.mapped.say(
+            f"{counts['mapped']:,}",
+            f"mapped · {filtered:,} filtered",
+            fewer=(f"mapped · {amount(filtered)} filtered", "mapped"),
+        )
         self.aside.say(f"{aside:,}", "set aside · nothing lost", needs_a_look=aside > 0)
         kernel = counts.get("kernel") or {}
         if kernel.get("records"):

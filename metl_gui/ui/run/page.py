@@ -232,6 +232,19 @@ class RunPage(QMainWindow):
             self.show_view(_RUN)
             self.show_entry(entry)
 
+    def show_live(self) -> None:
+        """Show the production run that goes on; each call the next one where there are several."""
+        live, followed = self.production.live, self.production.followed
+        if not live:
+            return
+        ids = [run.run_id for run in live]
+        here = ids.index(followed.run_id) if followed is not None and followed.run_id in ids else -1
+        run = live[(here + 1) % len(live)]
+        self.setup.history.select(run.run_id)
+        self.show_view(_RUN)
+        if followed is None or run.run_id != followed.run_id:
+            self.attach(run)
+
     def attach(self, run: LiveRun) -> None:
         """Follow a production run that goes on in a process of its own."""
         self._show_nothing()

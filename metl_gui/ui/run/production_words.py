@@ -1,10 +1,14 @@
-"""What a person is asked before production is started."""
+"""What a person is asked before production is started, and what the status bar says while it goes on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from metl_gui.errors import RunError
 from metl_gui.store.states import NamedState
 from metl_gui.ui.moments import on
-from metl_gui.ui.run.run_words import state_words
+from metl_gui.ui.run.run_words import source_words, state_words
+from metl_gui.workbench.production import LiveRun, report_so_far
 from metl_gui.workbench.running import RunRequest
 
 _FORMATS = {"jsonl": "JSON lines", "parquet": "Parquet"}
@@ -30,3 +34,26 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
         f"{until} It is a process of its own: closing this window does not stop it.",
     )
     return "Start a production run?", "\n".join(lines)
+
+
+def live_words(live: Sequence[LiveRun]) -> tuple[str, str]:
+    """Say which production runs go on, and with which states; and below it one line for each.
+
+    Returns:
+        Words of the status bar, and their tooltip; both empty where none goes on.
+    """
+    if not live:
+        return "", ""
+    states = [_state_now(run) for run in live]
+    newest = f"published state {max(states):,}"
+    words = f"Production live · {newest}" if len(live) == 1 else f"{len(live)} production runs live · {newest}"
+    lines = (f"{source_words(run.order.spec.source)}: state {state:,}" for run, state in zip(live, states, strict=True))
+    return words, "\n".join(lines)
+
+
+def _state_now(run: LiveRun) -> int:
+    """Return the state of the last batch, or what the run began with."""
+    try:
+        return report_so_far(run.order).state
+    except RunError:
+        return run.order.spec.state

@@ -108,3 +108,8 @@ def near_names(name: str, known: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(close)}?" if close else ""
+
+
+def in_utf8(text: str) -> str:
+    """Write the bytes of a text that are no UTF-8 as escapes: Linux allows any in the names that errors speak of."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -96,7 +96,7 @@ def _became(run: PastRun) -> str:
         "finished": "reached its end",
         "running": "is going on",
         "stopped": "was stopped",
-        "failed": f"ended before its time: {run.report.failure}",
+        "failed": f"ended before its time: {run.report.failure.removesuffix('.')}",
         "died": "died: its process is gone",
     }
     return words[run.status.value]

@@ -49,7 +49,7 @@ class EventTail:
     def _open(self) -> bool:
         try:
             self._file = self.path.open("rb")
-        except FileNotFoundError:
+        except OSError:
             return False
         self._rest = b""
         return True
@@ -70,7 +70,7 @@ class EventTail:
             self._last = line
             try:
                 yield decode_event(line)
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, RecursionError):
                 continue  # of a newer program, or broken by a kill
 
     def _was_replaced(self) -> bool:
@@ -78,7 +78,7 @@ class EventTail:
             return False
         try:
             now = self.path.stat()
-        except FileNotFoundError:
+        except OSError:
             return False
         mine = os.fstat(self._file.fileno())
         return (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino)

@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from metl_gui.engine.worker_check import from_spark
-from metl_gui.errors import RunError, UserError
+from metl_gui.errors import RunError, UserError, in_utf8
 
 SPARK_FAILED = "Spark could not finish the run."
 """The title of a failure that Spark explains, and none of ours."""
@@ -20,7 +20,7 @@ class TaskError(Exception):
     """An error of ours, packed into text so that it survives the way through the JVM."""
 
     def __init__(self, error: UserError) -> None:
-        facts = msgspec.json.encode([error.title, error.text, error.hint])
+        facts = msgspec.json.encode([in_utf8(text) for text in (error.title, error.text, error.hint)])
         super().__init__(f"metl-run-error:{base64.b64encode(facts).decode()}:")
 
 

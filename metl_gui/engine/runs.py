@@ -150,9 +150,11 @@ class RunFolder:
         partial.replace(self.path / "report.json")
 
     def report(self) -> RunReport | None:
-        """Read the report back; None when the run did not finish."""
-        path = self.path / "report.json"
-        return msgspec.json.decode(path.read_bytes(), type=RunReport) if path.is_file() else None
+        """Read the report back; None when the run did not finish, or its file is damaged."""
+        try:
+            return msgspec.json.decode((self.path / "report.json").read_bytes(), type=RunReport)
+        except (OSError, msgspec.MsgspecError, RecursionError):
+            return None
 
     def events(self) -> Iterator[bytes]:
         """Read the encoded events of the run."""

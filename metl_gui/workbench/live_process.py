@@ -23,6 +23,8 @@ PROCESS = "process.json"
 STOP = "stop"
 HEARTBEAT_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
+_END_OF_TIMES_MS = 4_102_444_800_000
+"""The year 2100."""
 
 
 class Phase(StrEnum):
@@ -62,9 +64,12 @@ class ProcessFacts(msgspec.Struct, frozen=True, kw_only=True):
 def read_facts(folder: Path) -> ProcessFacts | None:
     """Read what the process of a run folder says; None when there never was one, or it cannot be read."""
     try:
-        return msgspec.json.decode((folder / PROCESS).read_bytes(), type=ProcessFacts)
-    except (OSError, msgspec.MsgspecError):
+        facts = msgspec.json.decode((folder / PROCESS).read_bytes(), type=ProcessFacts)
+    except (OSError, msgspec.MsgspecError, RecursionError):
         return None
+    # To the system a number below 1 is many processes; and times beyond all calendars cannot be shown.
+    is_sound = facts.holder.process_id > 0 and 0 <= facts.holder.since_ms < _END_OF_TIMES_MS
+    return facts if is_sound else None
 
 
 def write_facts(folder: Path, facts: ProcessFacts) -> ProcessFacts:

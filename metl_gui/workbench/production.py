@@ -31,7 +31,7 @@ from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
 from metl_gui.engine.streaming.checkpoint import head_of
-from metl_gui.engine.streaming.stream_report import stream_report
+from metl_gui.engine.streaming.stream_report import report_without_counts, stream_report
 from metl_gui.errors import RunError, near_names
 from metl_gui.workbench.live_process import (
     STOP,
@@ -94,12 +94,12 @@ class LiveRun:
         facts = read_facts(self.folder)
         return facts is not None and facts.lives
 
-    def report(self) -> RunReport | None:
+    def report(self) -> RunReport:
         """Return its report: the last word when it has ended, else what its batches put in place so far."""
         facts = read_facts(self.folder)
         if facts is None or facts.lives or facts.has_died:
             return report_so_far(self.order, has_died=facts is not None and facts.has_died)
-        return RunFolder(self.folder).report()
+        return RunFolder(self.folder).report() or report_of_batches(self.order, self.folder)
 
 
 def start_production(workbench: Workbench, request: RunRequest, watch: Watch = UNWATCHED) -> LiveRun:
@@ -247,8 +247,11 @@ def stop_run(run: LiveRun, seconds: float = 0.5) -> bool:
 
 
 def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunReport:
-    """Say what the batches of a run put in place, whatever became of its process."""
-    report = stream_report(order.spec, order.target, is_stopped=has_died)
+    """Say what the batches of a run put in place, whatever became of its process and of its checkpoint."""
+    try:
+        report = stream_report(order.spec, order.target, is_stopped=has_died)
+    except RunError as error:
+        return report_without_counts(order.spec, order.target, str(error))
     if not has_died:
         return report
     return msgspec.structs.replace(
@@ -258,11 +261,19 @@ def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunRepor
     )
 
 
+def report_of_batches(order: ProductionOrder, folder: Path) -> RunReport:
+    """Say of a run that has ended what its batches put in place, where its report is gone or damaged."""
+    report = report_so_far(order)
+    path = folder / "report.json"
+    failure = f"Its report cannot be read; the counts are those of its batches. The file is {path}."
+    return msgspec.structs.replace(report, failure=report.failure or failure, is_stopped=True)
+
+
 def read_order(folder: Path) -> ProductionOrder | None:
     """Read what the production run of a folder was asked, None when there is none."""
     try:
         return msgspec.json.decode((folder / ORDER).read_bytes(), type=ProductionOrder)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, RecursionError):
         return None
 
 

@@ -25,7 +25,6 @@ from metl_gui.workbench.production import (
     died_runs,
     ended_runs,
     live_runs,
-    report_so_far,
 )
 from metl_gui.workbench.progress import UNWATCHED, do_here
 from metl_gui.workbench.run_comparison import RunComparison, compare_runs
@@ -50,7 +49,9 @@ def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
     died = [_of_process(run, RunStatus.DIED) for run in died_runs(workbench.project_id)]
     above = {run.run_id for run in (*live, *died)}
     logged = [_of_logged(workbench, run) for run in workbench.runs(limit) if run.run_id not in above]
-    found = sorted((*live, *died, *logged), key=lambda run: (run.when_ms, run.run_id), reverse=True)
+    found = sorted(
+        (*live, *died, *_damaged(workbench), *logged), key=lambda run: (run.when_ms, run.run_id), reverse=True
+    )
     return tuple(found[:limit])
 
 
@@ -131,8 +132,15 @@ def _marks(folder: Path) -> list[str]:
 
 
 def _of_process(run: LiveRun, status: RunStatus) -> PastRun:
-    report = report_so_far(run.order, has_died=status is RunStatus.DIED)
+    report = run.report()
     return PastRun(run.run_id, status, run.process.holder.since_ms, report, asked(run.order.spec), run.folder)
+
+
+def _damaged(workbench: Workbench) -> list[PastRun]:
+    """Return the runs that have ended whose reports are neither in the project nor to be read."""
+    found = [run for run in ended_runs(workbench.project_id) if RunFolder(run.folder).report() is None]
+    known = {run.run_id for run in workbench.runs()} if found else set()
+    return [_of_process(run, RunStatus.FAILED) for run in found if run.run_id not in known]
 
 
 def _of_logged(workbench: Workbench, run: LoggedRun) -> PastRun:

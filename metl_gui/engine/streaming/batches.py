@@ -17,7 +17,7 @@ import msgspec
 
 from metl_gui.engine.report import Tally
 from metl_gui.engine.streaming.checkpoint import Checkpoint
-from metl_gui.engine.streaming.whole_files import sync_file, sync_folder, write_whole
+from metl_gui.engine.streaming.whole_files import damaged, read_whole, sync_file, sync_folder, write_whole
 from metl_gui.errors import RunError
 
 PARTIAL = ".metl-partial"
@@ -75,7 +75,7 @@ class BatchRecords:
     def newest(self) -> BatchRecord | None:
         """Return the record of the batch that was put in place last."""
         names = sorted(self.folder.glob("[0-9]*.json"))
-        return msgspec.json.decode(names[-1].read_bytes(), type=BatchRecord) if names else None
+        return _record(names[-1]) if names else None
 
     def has(self, number: int) -> bool:
         """Say whether a batch is in place; true too of those whose records were dropped."""
@@ -85,7 +85,7 @@ class BatchRecords:
     def newest_of(self, run_id: str) -> BatchRecord | None:
         """Return the newest record of a run, None when it put none in place."""
         for path in sorted(self.folder.glob("[0-9]*.json"), reverse=True):
-            record = msgspec.json.decode(path.read_bytes(), type=BatchRecord)
+            record = _record(path)
             if record.run_id == run_id:
                 return record
         return None
@@ -104,6 +104,13 @@ class BatchRecords:
         settle(record)
         for path in sorted(self.folder.glob("[0-9]*.json"))[:-KEPT_RECORDS]:
             path.unlink()
+
+
+def _record(path: Path) -> BatchRecord:
+    record = read_whole(path, BatchRecord)
+    if record is None:
+        raise damaged(path, "the record of the batch is gone.")
+    return record
 
 
 def settle(record: BatchRecord) -> None:

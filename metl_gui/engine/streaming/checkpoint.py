@@ -20,14 +20,14 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 import msgspec
 
 from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.engine.sources.files import source_paths
-from metl_gui.engine.streaming.whole_files import write_whole
-from metl_gui.errors import RunError
+from metl_gui.engine.streaming.whole_files import read_whole, write_whole
+from metl_gui.errors import RunError, in_utf8
 
 OWNER = ".metl-stream.json"
 """In a folder of outputs: which stream writes there."""
@@ -155,7 +155,7 @@ class Checkpoint:
 
     def plan_in_use(self) -> PlanInUse | None:
         """Return which state new batches take, None before the first."""
-        return _read(self.plans / "current.json", PlanInUse)
+        return read_whole(self.plans / "current.json", PlanInUse)
 
     def write_status(self, status: SourceStatus) -> None:
         """Say what was found in the source."""
@@ -165,20 +165,24 @@ class Checkpoint:
 
     def status(self) -> SourceStatus | None:
         """Return what was found when the source was listed last."""
-        return _read(self._status, SourceStatus)
+        return read_whole(self._status, SourceStatus)
 
     def add_problem(self, text: str) -> None:
         """Keep something that a person should know of the source."""
         with self.problems.open("ab") as file:
-            file.write(msgspec.json.encode(text) + b"\n")
+            file.write(msgspec.json.encode(in_utf8(text)) + b"\n")
 
     def problem_texts(self) -> list[str]:
-        """Return what a person should know of the source, in order."""
+        """Return what a person should know of the source, in order; a line that a full disk cut short is none."""
         try:
             lines = self.problems.read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
+        except OSError:
             return []
-        return [msgspec.json.decode(line, type=str) for line in lines]
+        texts: list[str] = []
+        for line in lines:
+            with contextlib.suppress(msgspec.MsgspecError):
+                texts.append(msgspec.json.decode(line, type=str))
+        return texts
 
 
 def _locked(lock: IO[bytes]) -> None:
@@ -218,7 +222,7 @@ def read_head(checkpoint: Path) -> StreamHead | None:
     Raises:
         RunError: the folder holds something else.
     """
-    return _read(checkpoint / "stream.json", StreamHead)
+    return read_whole(checkpoint / "stream.json", StreamHead)
 
 
 def claim(folder: Path, head: StreamHead) -> None:
@@ -249,7 +253,7 @@ def check_claim(folder: Path, head: StreamHead | None) -> None:
     try:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return
-        owner = _read(folder / OWNER, StreamHead) if folder.is_dir() else None
+        owner = read_whole(folder / OWNER, StreamHead) if folder.is_dir() else None
     except OSError as error:
         raise _unwritable(folder, error) from error
     if owner is None:
@@ -307,20 +311,6 @@ def check_same(found: StreamHead, wanted: StreamHead) -> None:
                 f"{found.checkpoint} was begun with the {name} {before}, not {now}.",
                 f"Go on with that {name}, or give a new --checkpoint folder.",
             )
-
-
-_Value = TypeVar("_Value", bound=StreamHead | PlanInUse | SourceStatus)
-
-
-def _read(path: Path, kind: type[_Value]) -> _Value | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except FileNotFoundError:
-        return None
-    except msgspec.MsgspecError as error:
-        raise RunError(
-            "The checkpoint is damaged.", f"{path}: {error}", "Start again with a new --checkpoint and a new --sink."
-        ) from error
 
 
 def _unwritable(folder: Path, error: OSError) -> RunError:

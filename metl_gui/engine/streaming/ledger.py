@@ -14,7 +14,7 @@ import msgspec
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.streaming.checkpoint import PlanInUse
 from metl_gui.engine.streaming.known_files import KnownFile
-from metl_gui.engine.streaming.whole_files import sync_folder, write_whole
+from metl_gui.engine.streaming.whole_files import damaged, read_whole, sync_folder, write_whole
 
 GATHERED_EVERY = 50
 
@@ -72,13 +72,21 @@ class Ledger:
                 self._take(self.batch(number))
 
     def batch(self, number: int) -> BatchPlan:
-        """Read what a batch reads."""
+        """Read what a batch reads.
+
+        Raises:
+            RunError: its file is gone or damaged.
+        """
         return self.plan_of(self.folder, number)
 
     @staticmethod
     def plan_of(folder: Path, number: int) -> BatchPlan:
         """Read what a batch reads, without the rest of the ledger."""
-        return msgspec.json.decode(_file(folder, number).read_bytes(), type=BatchPlan)
+        path = _file(folder, number)
+        plan = read_whole(path, BatchPlan)
+        if plan is None:
+            raise damaged(path, "the plan of the batch is gone.")
+        return plan
 
     def has(self, number: int) -> bool:
         """Say whether a batch is planned and its plan still there."""
@@ -129,10 +137,7 @@ class Ledger:
 
 
 def _gathered(folder: Path) -> Gathered:
-    try:
-        return msgspec.json.decode((folder / "gathered.json").read_bytes(), type=Gathered)
-    except FileNotFoundError:
-        return Gathered(0, 0, {})
+    return read_whole(folder / "gathered.json", Gathered) or Gathered(0, 0, {})
 
 
 def _file(folder: Path, number: int) -> Path:
@@ -140,4 +145,4 @@ def _file(folder: Path, number: int) -> Path:
 
 
 def _numbers(folder: Path) -> list[int]:
-    return [int(path.stem) for path in folder.glob("[0-9]*.json")]
+    return [int(path.stem) for path in folder.glob("[0-9]*.json") if path.stem.isdecimal()]

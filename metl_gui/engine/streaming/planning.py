@@ -23,6 +23,7 @@ from metl_gui.engine.streaming.known_files import (
     waiting_bytes,
 )
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
+from metl_gui.errors import in_utf8
 
 LIST_SECONDS = 0.5
 """How long a listing of a source in which nothing was new is good for."""
@@ -183,6 +184,7 @@ class Planner:
         self._noted[name] = known
 
     def _say(self, text: str) -> None:
+        text = in_utf8(text)
         if text not in self._told:
             self._told.add(text)
             self.checkpoint.add_problem(text)

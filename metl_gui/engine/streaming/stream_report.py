@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.runs import NOOP, RunSpec
-from metl_gui.engine.streaming.batches import BatchRecords
-from metl_gui.engine.streaming.checkpoint import Checkpoint, read_head
+from metl_gui.engine.streaming.batches import BatchRecord, BatchRecords
+from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, read_head
 
 _SHOWN = 50
 
@@ -24,9 +26,37 @@ def stream_report(spec: RunSpec, target: str, *, is_stopped: bool = False, secon
     Raises:
         RunError: the checkpoint is damaged.
     """
-    checkpoint = Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+    checkpoint = _checkpoint_of(spec)
     record = BatchRecords(checkpoint).newest_of(spec.run_id)
     head = read_head(checkpoint.path)
+    return _report(spec, target, record, head, is_stopped=is_stopped, seconds_at_least=seconds_at_least)
+
+
+def report_without_counts(spec: RunSpec, target: str, failure: str) -> RunReport:
+    """Say of a run whose checkpoint cannot be read what is known without it.
+
+    Args:
+        spec: the run.
+        target: the Spark target.
+        failure: why there are no counts.
+    """
+    return msgspec.structs.replace(_report(spec, target, None, None, is_stopped=True), failure=failure)
+
+
+def _checkpoint_of(spec: RunSpec) -> Checkpoint:
+    return Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+
+
+def _report(
+    spec: RunSpec,
+    target: str,
+    record: BatchRecord | None,
+    head: StreamHead | None,
+    *,
+    is_stopped: bool,
+    seconds_at_least: float = 0.0,
+) -> RunReport:
+    checkpoint = _checkpoint_of(spec)
     tally = record.run_tally if record is not None else Tally()
     seconds = max(record.run_seconds if record is not None else 0.0, seconds_at_least)
     texts = checkpoint.problem_texts()

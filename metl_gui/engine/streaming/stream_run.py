@@ -294,9 +294,7 @@ class StreamRun:
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
             ) from fault
-        if isinstance(fault, RunError):
-            raise fault
-        raise run_error(fault) from fault
+        raise _of_batches(fault if isinstance(fault, RunError) else run_error(fault)) from fault
 
     def _tell_troubles(self) -> None:
         for text in self.checkpoint.problem_texts()[self._told :]:
@@ -317,6 +315,11 @@ def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]
         found = [outcome for outcome in outcomes if outcome is not None]
         if len(found) == len(outcomes):
             yield number, found
+
+
+def _of_batches(error: RunError) -> RunError:
+    """Put right what is said of runs all at once: what batches put in place stays."""
+    return RunError(error.title, error.text, error.hint.replace("Nothing was written.", "What is in place stays."))
 
 
 def _is_active(driver: Driver) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metl_gui.engine.sources.batches import read_batches
-from metl_gui.engine.streaming.checkpoint import Checkpoint
+from metl_gui.engine.streaming.checkpoint import Checkpoint, read_head
 from metl_gui.engine.streaming.ledger import GATHERED_EVERY, Ledger
 from metl_gui.engine.streaming.planning import SMALL_BATCH_SECONDS, Planner, mend
 from metl_gui.errors import RunError
@@ -296,3 +297,46 @@ def test_what_cannot_be_read_any_more_is_taken_out_of_a_batch_that_is_not_in_pla
     another = planner_of(checkpoint, source, clock)
     assert [raw for _, _, raw in read(another, 1)] == [b'{"n":"b"}']
     assert "a went or became shorter before 10 bytes of it were read" in checkpoint.problem_texts()[0]
+
+
+def test_a_name_that_is_no_text_is_told_of_once_and_the_rest_goes_on(
+    checkpoint: Checkpoint, source: Path, clock: Clock
+) -> None:
+    (source / "good.jsonl").write_text("1\n")
+    (source / os.fsdecode(b"bad\xff.jsonl")).write_text("2\n")
+    first = planner_of(checkpoint, source, clock)
+    assert read(first, first.next_batch(0)) == [("good.jsonl", 0, b"1")]
+    clock.now += 10
+    assert planner_of(checkpoint, source, clock).next_batch(1) == 1
+    (text,) = checkpoint.problem_texts()
+    assert "bad\\udcff.jsonl" in text
+    assert "not UTF-8" in text
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"[" * 100_000, b"\xff\x00"])
+def test_a_damaged_plan_of_a_batch_is_named(checkpoint: Checkpoint, content: bytes) -> None:
+    path = checkpoint.ledger / "000000001.json"
+    path.write_bytes(content)
+    with pytest.raises(RunError, match="is damaged") as refused:
+        Ledger(checkpoint.ledger)
+    assert str(path) in str(refused.value)
+    path.unlink()
+    (checkpoint.ledger / "gathered.json").write_bytes(content)
+    with pytest.raises(RunError, match="is damaged"):
+        Ledger(checkpoint.ledger)
+
+
+def test_a_problem_that_a_full_disk_cut_short_hides_no_other(checkpoint: Checkpoint) -> None:
+    checkpoint.add_problem("one")
+    with checkpoint.problems.open("ab") as file:
+        file.write(b'"tw\n')
+    checkpoint.add_problem("three")
+    assert checkpoint.problem_texts() == ["one", "three"]
+
+
+def test_a_checkpoint_below_a_file_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(RunError, match="cannot be read") as refused:
+            read_head(place)
+        assert str(place) in str(refused.value)

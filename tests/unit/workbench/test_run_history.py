@@ -201,3 +201,26 @@ def test_two_runs_are_compared_figure_by_figure(workbench: Workbench) -> None:
         "rate_a": 0.25,
         "rate_b": 0.0,
     }
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"read": "x"}', b"[" * 100_000, b"\xff\x00"])
+@pytest.mark.parametrize("name", ["report.json", "events.jsonl", "checkpoint/stream.json", "checkpoint/batches/1.json"])
+def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str, content: bytes) -> None:
+    gone = dataclasses.replace(Holder.here("me"), process_start="1")
+    for run_id, phase in (("r1", Phase.RUNNING), ("r2", Phase.ENDED)):
+        folder = add_process(workbench, run_id, gone, phase)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    workbench.add_run(report_of("r3").as_json(), [], {}, 1)
+    assert {run.run_id for run in runs(workbench)} == {"r1", "r2", "r3"}
+    ended = find_past(workbench, "r2")
+    assert ended.status is RunStatus.FAILED
+    assert "report.json" in ended.problems[0] or "The checkpoint is damaged" in ended.problems[0]
+    assert list(events_of(workbench, "r2")) == []
+
+
+@pytest.mark.parametrize("odd", [{"process_id": -1}, {"process_id": 0}, {"since_ms": 10**17}, {"since_ms": -1}])
+def test_a_process_that_cannot_be_is_none(workbench: Workbench, odd: dict[str, int]) -> None:
+    folder = add_process(workbench, "r1", dataclasses.replace(Holder.here("me"), **odd))  # type: ignore[arg-type]
+    assert read_facts(folder) is None
+    assert runs(workbench) == ()

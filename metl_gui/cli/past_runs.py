@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, Commands, add_project, positive
+from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
 from metl_gui.cli.production import attached, told
 from metl_gui.cli.run_lines import report_lines
+from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
     from metl_gui.workbench.past_run import PastRun
+    from metl_gui.workbench.production import LiveRun
     from metl_gui.workbench.run_comparison import Figure, RunComparison
     from metl_gui.workbench.session import Workbench
 
@@ -48,16 +51,18 @@ def run_runs(arguments: argparse.Namespace, out: Output) -> int:
     """Do what the options ask."""
     from metl_gui.workbench.session import Workbench
 
+    if arguments.detach and arguments.resume is None:
+        wrong_usage(arguments, "--detach is for --resume")
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
-        if arguments.show:
+        if arguments.show is not None:
             return _show(workbench, arguments.show, out)
-        if arguments.compare:
+        if arguments.compare is not None:
             return _compare(workbench, arguments.compare, out)
-        if arguments.attach:
+        if arguments.attach is not None:
             return _attach(workbench, arguments.attach, out)
-        if arguments.stop:
+        if arguments.stop is not None:
             return _stop(workbench, arguments.stop, out)
-        if arguments.resume:
+        if arguments.resume is not None:
             return _resume(workbench, arguments, out)
         return _list(workbench, arguments.limit, out)
 
@@ -66,7 +71,9 @@ def _list(workbench: Workbench, limit: int, out: Output) -> int:
     from metl_gui.workbench.run_history import runs
 
     found = runs(workbench, limit)
-    lines = [_row(run) for run in found] or [f"{workbench.path.name} has no runs yet: metl run {workbench.path.name}"]
+    lines = [_row(run) for run in found] or [
+        f"{workbench.path.name} has no runs yet: metl run {shlex.quote(workbench.path.name)}"
+    ]
     out.result({"runs": [run.as_json() for run in found]}, lines)
     return DONE
 
@@ -86,7 +93,7 @@ def _show(workbench: Workbench, run_id: str, out: Output) -> int:
     run = find_past(workbench, run_id)
     lines = [*report_lines(run.report), f"It {_became(run)}."]
     if run.can_go_on:
-        lines.append(f"Go on with: metl runs {workbench.path} --resume {run.run_id}")
+        lines.append(f"Go on with: metl runs {shlex.quote(str(workbench.path))} --resume {run.run_id}")
     out.result(run.as_json(), lines)
     return DONE
 
@@ -135,23 +142,39 @@ def _figure_line(figure: Figure, width: int = 40) -> str:
     return f"{figure.name:<{width}} {a:>22} {b:>22}{'' if figure.a == figure.b else '  *'}"
 
 
-def _attach(workbench: Workbench, run_id: str, out: Output) -> int:
-    from metl_gui.workbench.production import find_run
+def _with_process(workbench: Workbench, run_id: str) -> LiveRun:
+    """Find a run that is or was a process of its own.
+
+    Raises:
+        UserError: there is no such run, or it has nothing that could be attached to, stopped or gone on with.
+    """
+    from metl_gui.workbench.production import processes
     from metl_gui.workbench.run_history import find_past
 
-    run = find_run(workbench.project_id, find_past(workbench, run_id).run_id)
+    past = find_past(workbench, run_id)
+    for run in processes(workbench.project_id):
+        if run.run_id == past.run_id:
+            return run
+    raise RunError(
+        f"Run {past.run_id} is no process of its own here.",
+        "Only production runs in batches are, on the computer that they run on; a test ends with its command.",
+        f"See it with: metl runs {shlex.quote(str(workbench.path))} --show {past.run_id}",
+    )
+
+
+def _attach(workbench: Workbench, run_id: str, out: Output) -> int:
+    run = _with_process(workbench, run_id)
     report = attached(run, out, is_stopped_by_interrupt=False)
     if report is None:
-        out.note(f"Detached. The run goes on: metl runs {workbench.path} --attach {run.run_id}")
+        out.note(f"Detached. The run goes on: metl runs {shlex.quote(str(workbench.path))} --attach {run.run_id}")
         return DONE
     return told(report, out)
 
 
 def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
-    from metl_gui.workbench.production import find_run, stop_run
-    from metl_gui.workbench.run_history import find_past
+    from metl_gui.workbench.production import stop_run
 
-    run = find_run(workbench.project_id, find_past(workbench, run_id).run_id)
+    run = _with_process(workbench, run_id)
     was_alive = run.is_alive
     has_ended = stop_run(run) if was_alive else True
     said = "has ended" if has_ended else "is ending: its batch is left out or in place in a moment"
@@ -163,10 +186,9 @@ def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
 
 def _resume(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.production import resume_production
-    from metl_gui.workbench.run_history import find_past
 
     with out.watching() as watch:
-        run = resume_production(workbench, find_past(workbench, arguments.resume).run_id, watch)
+        run = resume_production(workbench, _with_process(workbench, arguments.resume).run_id, watch)
     if arguments.detach:
         out.result({"run_id": run.run_id, "folder": str(run.folder)}, [f"Run {run.run_id} goes on."])
         return DONE

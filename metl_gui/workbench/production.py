@@ -16,6 +16,7 @@ Source: ux.md §7, dmm.md §8.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -167,17 +168,17 @@ def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHE
 
 def live_runs(project_id: str) -> tuple[LiveRun, ...]:
     """Return the production runs of a project whose processes live, newest first."""
-    return tuple(run for run in _known_runs(project_id) if run.process.lives)
+    return tuple(run for run in processes(project_id) if run.process.lives)
 
 
 def died_runs(project_id: str) -> tuple[LiveRun, ...]:
     """Return the production runs of a project whose processes are gone without having ended, newest first."""
-    return tuple(run for run in _known_runs(project_id) if run.process.has_died)
+    return tuple(run for run in processes(project_id) if run.process.has_died)
 
 
 def ended_runs(project_id: str) -> tuple[LiveRun, ...]:
     """Return the production runs of a project that have ended in order, newest first."""
-    return tuple(run for run in _known_runs(project_id) if not (run.process.lives or run.process.has_died))
+    return tuple(run for run in processes(project_id) if not (run.process.lives or run.process.has_died))
 
 
 def find_run(project_id: str, run_id: str) -> LiveRun:
@@ -186,7 +187,7 @@ def find_run(project_id: str, run_id: str) -> LiveRun:
     Raises:
         RunError: there is none on this computer.
     """
-    runs = _known_runs(project_id)
+    runs = processes(project_id)
     for run in runs:
         if run.run_id == run_id:
             return run
@@ -257,7 +258,7 @@ def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunRepor
     return msgspec.structs.replace(
         report,
         failure="The process of the run is gone: it was killed, or the computer was switched off. "
-        f"Nothing is lost; go on with: metl runs {order.project} --resume {report.run_id}",
+        f"Nothing is lost; go on with: metl runs {shlex.quote(order.project)} --resume {report.run_id}",
     )
 
 
@@ -277,7 +278,8 @@ def read_order(folder: Path) -> ProductionOrder | None:
         return None
 
 
-def _known_runs(project_id: str) -> list[LiveRun]:
+def processes(project_id: str) -> list[LiveRun]:
+    """Return the production runs of a project on this computer, whatever became of their processes, newest first."""
     try:
         folders = sorted(runs_folder(project_id).iterdir(), reverse=True)
     except OSError:

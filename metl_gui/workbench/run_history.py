@@ -59,8 +59,10 @@ def find_past(workbench: Workbench, run_id: str) -> PastRun:
     """Return one run by its id, or by the beginning of it where that is enough.
 
     Raises:
-        ProjectError: there is none, or there are more.
+        ProjectError: there is none, there are more, or the id is empty.
     """
+    if not run_id:
+        raise ProjectError("No run is named.", hint=f"See metl runs {workbench.path.name} for what there is.")
     known = runs(workbench)
     found = [run for run in known if run.run_id == run_id] or [run for run in known if run.run_id.startswith(run_id)]
     if len(found) == 1:

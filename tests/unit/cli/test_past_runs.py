@@ -80,8 +80,12 @@ def test_two_runs_are_compared_and_what_differs_is_marked(project: Path, capsys:
     [
         (["--show", "20261122"], 1, "2 runs begin with 20261122"),
         (["--show", "nothing"], 1, "has no run nothing"),
-        (["--attach", "20261122-a"], 1, "no production run 20261122-a here"),
-        (["--resume", "20261122-b"], 1, "no production run 20261122-b here"),
+        (["--show", ""], 1, "No run is named"),
+        (["--stop", ""], 1, "No run is named"),
+        (["--compare", "", "20261122-a"], 1, "No run is named"),
+        (["--attach", "20261122-a"], 1, "Run 20261122-a is no process of its own here"),
+        (["--stop", "20261122-a"], 1, "Run 20261122-a is no process of its own here"),
+        (["--resume", "20261122-b"], 1, "Run 20261122-b is no process of its own here"),
     ],
 )
 def test_what_is_not_there_ends_with_1_and_a_hint(
@@ -96,6 +100,7 @@ def test_what_is_not_there_ends_with_1_and_a_hint(
 def test_options_that_cannot_go_together_end_with_2(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
         ["runs", project, "--show", "a", "--stop", "a"],
+        ["runs", project, "--detach"],
         ["run", project, "--source", "s", "--sink", "noop", "--detach"],
     ):
         with pytest.raises(SystemExit) as ended:

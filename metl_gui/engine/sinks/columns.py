@@ -23,17 +23,15 @@ float 9.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
 from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
 from metl_gui.engine.sinks import readers
+from metl_gui.engine.sinks.readers import Reader
 
-Array: TypeAlias = "pa.Array[Any]"
-Read: TypeAlias = Callable[[bytes], Array]
 _Kind: TypeAlias = "tuple[str, str, int | None]"
 """Plain type, logical name and scale."""
 
@@ -99,8 +97,8 @@ class Column:
     path: str
     type: pa.DataType
     wants: str
-    read: Read
-    by_source: dict[tuple[str, str], Read]
+    read: Reader
+    by_source: dict[tuple[str, str], Reader]
 
 
 def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
@@ -164,7 +162,7 @@ def _moment(kind: _Kind) -> _Moment | None:
     return found if kind[0] in _INTEGERS and _INTEGERS[kind[0]].bit_width >= found.counted.bit_width else None
 
 
-def _read(plan: ColumnPlan, type_: pa.DataType, source: _Kind) -> Read:
+def _read(plan: ColumnPlan, type_: pa.DataType, source: _Kind) -> Reader:
     """Return how values of a source are read into a column."""
     if plan.logical in _DECIMALS:
         # A text is bytes in base64 only where its source says so, and counts in the scale of its source.
@@ -178,7 +176,7 @@ def _read(plan: ColumnPlan, type_: pa.DataType, source: _Kind) -> Read:
     return _read_plain(plan.type, source)
 
 
-def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Read:
+def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Reader:
     if own.sort != other.sort or (own.stored is None and own.counted != other.counted):
         return readers.nothing
     if other.counted is not None:
@@ -186,7 +184,7 @@ def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Read:
     return readers.times(type_) if own.stored is not None else readers.nothing
 
 
-def _read_plain(type_: str, source: _Kind) -> Read:
+def _read_plain(type_: str, source: _Kind) -> Reader:
     match type_:
         case "string":
             return readers.texts
@@ -198,7 +196,7 @@ def _read_plain(type_: str, source: _Kind) -> Read:
             return _NUMBERS.get(type_, readers.json_texts)
 
 
-_NUMBERS: dict[str, Read] = {
+_NUMBERS: dict[str, Reader] = {
     **{name: readers.whole_numbers(type_, type_) for name, type_ in _INTEGERS.items()},
     "float": readers.short_fractions,
     "double": readers.fractions,

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
+from metl_gui.engine.sinks.cut_rows import begin_with
 from metl_gui.engine.sinks.dates import date_folder
 from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
@@ -72,9 +73,9 @@ class ParquetSink:
         """Take the messages of a batch; see ``Sink``."""
         made: list[tuple[_Place, pa.Table, NDArray[np.int32]]] = []
         refused: dict[int, Refusal] = {}
-        for place, at, lines in self._by_version(outcome):
+        for place, at in self._by_version(outcome):
             records = outcome.records[at]
-            table, wrong = self._of(place).table(lines)
+            table, wrong = self._of(place).table(outcome, at)
             for row, refusal in wrong.items():
                 refused.setdefault(int(records[row]), refusal)
             made.append((place, table, records))
@@ -92,23 +93,20 @@ class ParquetSink:
             self._write(place)
         return self._written
 
-    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, _Numbers, bytes | memoryview]]:
-        """Yield for each entity version the numbers of its messages and their lines."""
+    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, _Numbers]]:
+        """Yield for each entity version the numbers of its messages."""
         for number in np.unique(outcome.entities):
             entity = outcome.entity_names[number]
             at = np.flatnonzero(outcome.entities == number)
             for version, of_it in self._versions(outcome, entity, at):
-                yield (entity, version), of_it, outcome.text if len(of_it) == len(outcome) else _lines(outcome, of_it)
+                yield (entity, version), of_it
 
     def _versions(self, outcome: Outcome, entity: str, at: _Numbers) -> Iterator[tuple[str, _Numbers]]:
         """Tell by the first bytes of messages which version they have; no version is an empty text."""
-        letters = np.frombuffer(outcome.text, np.uint8)
         left = at
         for plan in self._plans.get(entity, ()):
-            head = np.frombuffer(b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(plan.version)), np.uint8)
-            at_each = outcome.starts[left][:, None] + np.arange(len(head))
-            begins = letters[np.minimum(at_each, len(letters) - 1)]
-            is_it = (begins == head).all(axis=1)
+            head = b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(plan.version))
+            is_it = begin_with(outcome, left, head)
             if is_it.any():
                 yield plan.version, left[is_it]
                 left = left[~is_it]
@@ -156,13 +154,6 @@ class ParquetSink:
                 pq.write_table(table, file, row_group_size=rows, compression="zstd")
         except OSError as error:
             raise unwritable(path, error) from error
-
-
-def _lines(outcome: Outcome, at: _Numbers) -> bytes:
-    """Return some messages, each with its line feed."""
-    text = outcome.text
-    ends = zip(outcome.starts[at].tolist(), (outcome.stops[at] + 1).tolist(), strict=True)
-    return b"".join([text[start:end] for start, end in ends])
 
 
 def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:

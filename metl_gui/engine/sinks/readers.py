@@ -1,13 +1,16 @@
 """Read the values of one column off JSON into an array: in compiled code for what is common, one by one for the rest.
 
 Every reader takes a JSON array as text, in which null and nothing else stands for no value, and raises ``ValueError``
-or ``OverflowError`` when one of the values does not fit. Source of the forms: cdc-formats.md §5.
+or ``OverflowError`` when one of the values does not fit. Where machine code has cut the values out, a reader first
+takes the common ones as ``Cells``; the array has only those that are left. It decides on each value by itself, so both
+ways give the same. Source of the forms: cdc-formats.md §5.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -18,8 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
+from metl_gui.engine.sinks.cells import Cells, Taken
+
 Array: TypeAlias = "pa.Array[Any]"
-Read: TypeAlias = Callable[[bytes], Array]
+_Every: TypeAlias = Callable[[bytes], Array]
+_Common: TypeAlias = Callable[[Cells], Taken]
 _Special: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
 _raws = msgspec.json.Decoder(list[Raw]).decode
 _texts = msgspec.json.Decoder(list[str | None]).decode
@@ -40,6 +46,27 @@ _MOST_SCALE = 10_000
 _EXACT = Context(prec=1_000_000)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Reads the values of one column.
+
+    Args:
+        every: reads a JSON array.
+        common: takes the common values; may raise as ``every`` does, then nothing is taken. ``None`` takes none.
+    """
+
+    every: _Every
+    common: _Common | None = None
+
+    def __call__(self, values: bytes) -> Array:
+        """Read a JSON array."""
+        return self.every(values)
+
+
+def _reader(common: _Common | None = None) -> Callable[[_Every], Reader]:
+    return lambda every: Reader(every, common)
+
+
 class _Variable(msgspec.Struct, frozen=True):
     """Debezium's ``VariableScaleDecimal``."""
 
@@ -50,27 +77,32 @@ class _Variable(msgspec.Struct, frozen=True):
 _variable = msgspec.json.Decoder(_Variable).decode
 
 
+@_reader(Cells.texts)
 def texts(values: bytes) -> Array:
     """Read texts."""
     return pa.array(_texts(values), pa.string())
 
 
+@_reader(Cells.truths)
 def truths(values: bytes) -> Array:
     """Read true and false."""
     return pa.array(_truths(values), pa.bool_())
 
 
+@_reader()
 def byte_texts(values: bytes) -> Array:
     """Read bytes in base64."""
     return pa.array(_bytes(values), pa.binary())
 
 
+@_reader(Cells.json)
 def json_texts(values: bytes) -> Array:
     """Keep each value as the JSON that it is."""
     found = [None if raw == _NULL else raw for raw in map(bytes, _raws(values))]
     return pa.array(found, pa.binary()).cast(pa.string())
 
 
+@_reader()
 def nothing(values: bytes) -> Array:
     """Take no value at all: those of this source mean something else than those of the column.
 
@@ -84,7 +116,7 @@ def nothing(values: bytes) -> Array:
 
 
 @cache
-def whole_numbers(counted: pa.DataType, stored: pa.DataType) -> Read:
+def whole_numbers(counted: pa.DataType, stored: pa.DataType) -> Reader:
     """Make a reader of whole numbers.
 
     Args:
@@ -94,17 +126,20 @@ def whole_numbers(counted: pa.DataType, stored: pa.DataType) -> Read:
     is_time = pa.types.is_timestamp(counted)
     integer = pa.int64() if is_time else pa.int32() if counted == pa.date32() else counted
 
-    def read(values: bytes) -> Array:
-        found = pa.array(_whole(values), integer)
+    def as_stored(found: Array) -> Array:
         if integer == stored:
             return found
         return found.cast(counted) if counted == stored else found.cast(counted).cast(stored)
 
-    return read
+    def common(cells: Cells) -> Taken:
+        found, left = cells.whole()
+        return Taken(as_stored(found.cast(integer)), left)
+
+    return Reader(lambda values: as_stored(pa.array(_whole(values), integer)), common)
 
 
 @cache
-def from_decimals(read_digits: Read, text_scale: int | None) -> Read:
+def from_decimals(read_digits: Reader, text_scale: int | None) -> Reader:
     """Make a reader of decimals into a column of other numbers.
 
     Args:
@@ -117,9 +152,21 @@ def from_decimals(read_digits: Read, text_scale: int | None) -> Read:
             values = b"[" + b",".join((one or "null").encode() for one in _all_digits(values, text_scale)) + b"]"
         return read_digits(values)
 
-    return read
+    return Reader(read, read_digits.common)
 
 
+def _common_fractions(cells: Cells) -> Taken:
+    found, left = cells.fractions()
+    return Taken(found.cast(pa.float64()), left)
+
+
+def _common_short_fractions(cells: Cells) -> Taken:
+    # By way of 64 bits, as those are that are read one by one.
+    found, left = cells.short_fractions()
+    return Taken(found.cast(pa.float64()).cast(pa.float32()), left)
+
+
+@_reader(_common_fractions)
 def fractions(values: bytes) -> Array:
     """Read binary floating point of 64 bits.
 
@@ -132,6 +179,7 @@ def fractions(values: bytes) -> Array:
     return pa.array(found, pa.float64())
 
 
+@_reader(_common_short_fractions)
 def short_fractions(values: bytes) -> Array:
     """Read binary floating point of 32 bits.
 
@@ -173,12 +221,11 @@ def _is_lost(written: Decimal, kept: float | np.float32, digits: int) -> bool:
 
 
 @cache
-def times(type_: pa.DataType) -> Read:
+def times(type_: pa.DataType) -> Reader:
     """Make a reader of dates or times written in ISO 8601."""
     has_zone = getattr(type_, "tz", None) is not None
 
-    def read(values: bytes) -> Array:
-        written = pa.array(_texts(values), pa.string())
+    def as_times(written: Array) -> Array:
         if not has_zone:
             # Debezium writes a Z behind dates and times of no zone too.
             written = pc.utf8_rtrim(written, "Z")
@@ -187,11 +234,15 @@ def times(type_: pa.DataType) -> Read:
         except pa.ArrowInvalid:
             return pc.replace_substring_regex(written, _UNNEEDED_ZEROS, r"\1\2").cast(type_)
 
-    return read
+    def common(cells: Cells) -> Taken:
+        found, left = cells.texts()
+        return Taken(as_times(found), left)
+
+    return Reader(lambda values: as_times(pa.array(_texts(values), pa.string())), common)
 
 
 @cache
-def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read:
+def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Reader:
     """Make a reader of decimals.
 
     Args:
@@ -208,17 +259,17 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
                 return found
         return pa.array(_all_digits(values, text_scale), pa.string()).cast(type_)
 
-    return read
+    return Reader(read, lambda cells: cells.decimals(type_, takes_bytes=text_scale == type_.scale))
 
 
 @cache
-def digits(text_scale: int | None) -> Read:
+def digits(text_scale: int | None) -> Reader:
     """Make a reader that keeps the digits of decimals as text."""
 
     def read(values: bytes) -> Array:
         return pa.array(_all_digits(values, text_scale), pa.string())
 
-    return read
+    return Reader(read, Cells.digits)
 
 
 def _bare_digits(values: bytes) -> Array:

@@ -36,6 +36,7 @@ class Rows:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
         self.tree = tree_of(paths)
         fields: list[Any] = [
             ("entity", str),
@@ -77,7 +78,7 @@ def tree_of(paths: Sequence[str]) -> _Tree:
     return tree
 
 
-def joined(values: Sequence[Raw]) -> bytes:
+def joined(values: Sequence[bytes | Raw]) -> bytes:
     """Write values as one JSON array."""
     return b"[" + b",".join(values) + b"]"
 

@@ -6,13 +6,22 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 from msgspec import Raw
+from numpy.typing import NDArray
 
+from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import EntityPlan
+from metl_gui.engine.sinks import patterns as at
 from metl_gui.engine.sinks import readers
-from metl_gui.engine.sinks.columns import Column, Read, column
+from metl_gui.engine.sinks.cells import Cells
+from metl_gui.engine.sinks.columns import Column, column
+from metl_gui.engine.sinks.cut_rows import CutRows, Places, by_source, cut
+from metl_gui.engine.sinks.machine import MACHINE
+from metl_gui.engine.sinks.patterns import Patterns
+from metl_gui.engine.sinks.readers import Reader
 from metl_gui.engine.sinks.rows import Rows, joined
 from metl_gui.engine.sinks.sink import Refusal
 
@@ -24,6 +33,10 @@ _MISFITS = (ValueError, OverflowError)
 
 _PLAIN: dict[str, pa.DataType] = {"entity": pa.string(), "state": pa.int64(), "op": pa.string()}
 _READ = {"key": readers.json_texts, "ts_ms": readers.whole_numbers(pa.int64(), pa.int64())}
+_UNCHANGED = pa.list_(pa.string())
+_SOURCE = ["schema", "version", "position", "origin"]
+_TEXT = Column("", pa.string(), "text", readers.texts, {})
+_paths = msgspec.json.Decoder(list[list[str] | None]).decode
 
 
 class TypedRows:
@@ -37,16 +50,27 @@ class TypedRows:
         self.plan = plan
         self.columns = {one.path: column(one, plan.sources) for one in plan.columns}
         self.rows = Rows(list(self.columns))
+        self.patterns = Patterns(self.rows.tree, {path: number for number, path in enumerate(self.columns)})
 
-    def table(self, lines: bytes | memoryview) -> tuple[pa.Table, dict[int, Refusal]]:
+    def table(self, outcome: Outcome, numbers: Places) -> tuple[pa.Table, dict[int, Refusal]]:
         """Read messages into a table; those that do not fit are in it without the values that do not.
 
         Args:
-            lines: the messages.
+            outcome: the batch.
+            numbers: which messages of it.
 
         Returns:
             The table, and why which rows do not fit.
         """
+        machine = MACHINE.after(len(numbers))
+        if machine is not None:
+            starts, stops = outcome.starts[numbers], outcome.stops[numbers]
+            cut_rows = cut(machine, self.patterns, self.rows, outcome.text, starts, stops)
+            if cut_rows is not None:
+                return self._of_cut(cut_rows)
+        return self._of_lines(outcome.text if len(numbers) == len(outcome) else _lines(outcome, numbers))
+
+    def _of_lines(self, lines: bytes | memoryview) -> tuple[pa.Table, dict[int, Refusal]]:
         messages = self.rows.read(lines)
         refused: dict[int, Refusal] = {}
         leaves = {path: self._leaf(one, messages, refused) for path, one in self.columns.items()}
@@ -59,31 +83,98 @@ class TypedRows:
         made["source"] = _source(messages)
         if leaves:
             made["payload"] = _struct(self.rows.tree, leaves)
-        made["unchanged"] = pa.array([one.unchanged for one in messages], pa.list_(pa.string()))
+        made["unchanged"] = pa.array([one.unchanged for one in messages], _UNCHANGED)
         made["replayed"] = pa.array([one.replayed for one in messages], pa.bool_())
         return pa.table(made), refused
+
+    def _of_cut(self, found: CutRows) -> tuple[pa.Table, dict[int, Refusal]]:
+        """Make the same table of values that machine code has cut out."""
+        refused: dict[int, Refusal] = {}
+        op, schema, version, position = (
+            self._read_cells(_TEXT, readers.texts, found.cells(number), found.messages, refused)
+            for number in (at.OP, at.SCHEMA, at.VERSION, at.POSITION)
+        )
+        sources = list(by_source(schema, version))
+        leaves = {
+            path: self._cut_leaf(one, found, number, sources, refused)
+            for number, (path, one) in enumerate(self.columns.items(), at.FIRST_LEAF)
+        }
+        made: dict[str, Array] = {name: found.of_pattern(name, _PLAIN[name]) for name in ("entity", "state")}
+        made["op"] = op
+        for (name, read), number in zip(_READ.items(), (at.KEY, at.TS_MS), strict=True):
+            wanted = Column(name, pa.null(), "whole numbers of 64 bits", read, {})
+            made[name] = self._read_cells(wanted, read, found.cells(number), found.messages, refused)
+        origin = found.cells(at.ORIGIN).json().array
+        made["source"] = pa.StructArray.from_arrays([schema, version, position, origin], _SOURCE)
+        if leaves:
+            made["payload"] = _struct(self.rows.tree, leaves)
+        made["unchanged"] = _lists(found.cells(at.UNCHANGED))
+        made["replayed"] = found.of_pattern("is_replayed", pa.bool_())
+        return pa.table(made), refused
+
+    def _cut_leaf(
+        self,
+        wanted: Column,
+        found: CutRows,
+        number: int,
+        sources: Sequence[tuple[tuple[str, str], Places]],
+        refused: dict[int, Refusal],
+    ) -> Array:
+        cells = found.cells(number)
+        if not wanted.by_source:
+            return self._read_cells(wanted, wanted.read, cells, found.messages, refused)
+        by_read: dict[Reader, list[Places]] = {}
+        for source, rows in sources:
+            by_read.setdefault(wanted.by_source.get(source, wanted.read), []).append(rows)
+        arrays: list[Array] = []
+        order = [np.sort(np.concatenate(parts)) for parts in by_read.values()]
+        for read, rows in zip(by_read, order, strict=True):
+            wrong: dict[int, Refusal] = {}
+            messages = _Some(found.messages, rows)
+            arrays.append(self._read_cells(wanted, read, cells.of(rows), messages, wrong).cast(wanted.type))
+            for row, refusal in wrong.items():
+                refused.setdefault(int(rows[row]), refusal)
+        return pa.concat_arrays(arrays).take(np.argsort(np.concatenate(order)))
+
+    def _read_cells(
+        self, wanted: Column, read: Reader, cells: Cells, messages: Sequence[Any], refused: dict[int, Refusal]
+    ) -> Array:
+        """Read the common values at once, and those that are left as an array of JSON."""
+        array, left = _common(read, cells)
+        if array is not None and left is None:
+            return array
+        rows = np.arange(len(cells.starts)) if left is None else np.flatnonzero(left)
+        wrong: dict[int, Refusal] = {}
+        part = self._read(wanted, read, cells.of(rows).values(), _Some(messages, rows), wrong)
+        for row, refusal in wrong.items():
+            refused.setdefault(int(rows[row]), refusal)
+        if array is None:
+            return part
+        places = np.arange(len(array))
+        places[rows] = len(array) + np.arange(len(rows))
+        return pa.concat_arrays([array, part]).take(places)
 
     def _leaf(self, wanted: Column, messages: Sequence[Any], refused: dict[int, Refusal]) -> Array:
         values = self.rows.values(messages, wanted.path)
         if not wanted.by_source:
             return self._read(wanted, wanted.read, values, messages, refused)
-        by_read: dict[Read, list[int]] = {}
+        by_read: dict[Reader, list[int]] = {}
         for row, message in enumerate(messages):
             read = wanted.by_source.get((message.source.schema, message.source.version), wanted.read)
             by_read.setdefault(read, []).append(row)
         arrays: list[Array] = []
         order: list[int] = []
-        for read, at in by_read.items():
+        for read, rows in by_read.items():
             wrong: dict[int, Refusal] = {}
-            part = self._read(wanted, read, [values[row] for row in at], [messages[row] for row in at], wrong)
+            part = self._read(wanted, read, [values[row] for row in rows], [messages[row] for row in rows], wrong)
             for row, refusal in wrong.items():
-                refused.setdefault(at[row], refusal)
+                refused.setdefault(rows[row], refusal)
             arrays.append(part.cast(wanted.type))
-            order += at
+            order += rows
         return pa.concat_arrays(arrays).take(np.argsort(order))
 
     def _read(
-        self, wanted: Column, read: Read, values: list[Raw], messages: Sequence[Any], refused: dict[int, Refusal]
+        self, wanted: Column, read: Reader, values: list[Any], messages: Sequence[Any], refused: dict[int, Refusal]
     ) -> Array:
         try:
             return read(joined(values))
@@ -102,7 +193,44 @@ class TypedRows:
         return Refusal(source.schema, source.version or "", source.position, detail)
 
 
-def _misfits(read: Read, values: list[Raw], start: int, stop: int) -> Iterator[int]:
+class _Some(Sequence[Any]):
+    """Some messages of others, looked at only when one is asked for."""
+
+    def __init__(self, messages: Sequence[Any], rows: Places) -> None:
+        self._messages, self._rows = messages, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._messages[int(self._rows[row])]
+
+
+def _common(read: Reader, cells: Cells) -> tuple[Array | None, NDArray[np.bool_] | None]:
+    """Take the common values; nothing where one of them does not fit, which is then found out one by one."""
+    if read.common is None:
+        return None, None
+    try:
+        return read.common(cells)
+    except _MISFITS:
+        return None, None
+
+
+def _lines(outcome: Outcome, numbers: Places) -> bytes:
+    """Return some messages, each with its line feed."""
+    text = outcome.text
+    ends = zip(outcome.starts[numbers].tolist(), (outcome.stops[numbers] + 1).tolist(), strict=True)
+    return b"".join([text[start:end] for start, end in ends])
+
+
+def _lists(cells: Cells) -> Array:
+    """Read lists of paths, which few messages have."""
+    if not cells.stops.any():
+        return pa.array([[]], _UNCHANGED).take(np.zeros(len(cells.stops), np.int64))
+    return pa.array([one or [] for one in _paths(joined(cells.values()))], _UNCHANGED)
+
+
+def _misfits(read: Reader, values: list[Any], start: int, stop: int) -> Iterator[int]:
     """Find the values that do not fit by halving; where few do not, few are read again."""
     try:
         read(joined(values[start:stop]))
@@ -117,9 +245,9 @@ def _misfits(read: Read, values: list[Raw], start: int, stop: int) -> Iterator[i
 
 def _source(messages: Sequence[Any]) -> Array:
     sources = [message.source for message in messages]
-    texts = [pa.array(list(map(attrgetter(name), sources)), pa.string()) for name in ("schema", "version", "position")]
+    texts = [pa.array(list(map(attrgetter(name), sources)), pa.string()) for name in _SOURCE[:3]]
     origin = readers.json_texts(joined([source.origin for source in sources]))
-    return pa.StructArray.from_arrays([*texts, origin], ["schema", "version", "position", "origin"])
+    return pa.StructArray.from_arrays([*texts, origin], _SOURCE)
 
 
 def _struct(tree: Any, leaves: dict[str, Array]) -> Array:

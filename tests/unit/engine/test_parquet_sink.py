@@ -31,10 +31,27 @@ from metl_gui.engine.kernel.plan import (
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.report import check_sums
 from metl_gui.engine.settling import counted, settle
+from metl_gui.engine.sinks import cut_rows, typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
+from metl_gui.engine.sinks.machine import Machine
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
+
+
+@pytest.fixture(autouse=True, params=["cut by machine code", "row by row"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to read messages, which must give the same."""
+    use_machine_code(monkeypatch, is_used=request.param == "cut by machine code")
+    return str(request.param)
+
+
+def use_machine_code(monkeypatch: pytest.MonkeyPatch, *, is_used: bool) -> None:
+    machine = Machine(-1, -1) if is_used else Machine(1 << 62)
+    assert (machine.after(1) is not None) == is_used
+    monkeypatch.setattr(typed_rows, "MACHINE", machine)
+    monkeypatch.setattr(cut_rows, "MACHINE", machine)
+
 
 CONNECT = "org.apache.kafka.connect.data."
 TIME = "io.debezium.time."

@@ -1,0 +1,277 @@
+"""Messages cut by machine code give the very rows and refusals that reading them one by one gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.sinks import typed_rows
+from metl_gui.engine.sinks.machine import MAKING_ROWS, WORTH_ROWS, Machine
+from metl_gui.engine.sinks.patterns import MOST_PATTERNS
+from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.typed_rows import TypedRows
+
+CONNECT, TIME = "org.apache.kafka.connect.data.", "io.debezium.time."
+COLUMNS = (
+    ColumnPlan("id", "int64"),
+    ColumnPlan("tiny", "int8"),
+    ColumnPlan("money.amount", "bytes", f"{CONNECT}Decimal", 2),
+    ColumnPlan("money.of.whom", "string"),
+    ColumnPlan("long", "bytes", f"{CONNECT}Decimal", 20),
+    ColumnPlan("digits", "bytes", f"{CONNECT}Decimal"),
+    ColumnPlan("rate", "double"),
+    ColumnPlan("weight", "float"),
+    ColumnPlan("is_paid", "boolean"),
+    ColumnPlan("day", "int32", f"{TIME}Date"),
+    ColumnPlan("local", "int64", f"{TIME}MicroTimestamp"),
+    ColumnPlan("zoned", "string", f"{TIME}ZonedTimestamp"),
+    ColumnPlan("date", "string", "date"),
+    ColumnPlan("tags", "array"),
+    ColumnPlan("picture", "bytes"),
+)
+SOURCES = (
+    SourceType("s", "2", "tiny", "bytes", f"{CONNECT}Decimal", 0),
+    SourceType("s", "2", "rate", "bytes", f"{CONNECT}Decimal", 2),
+    SourceType("s", "2", "money.amount", "bytes", f"{CONNECT}Decimal", 3),
+    SourceType("s", "2", "local", "int64", f"{TIME}NanoTimestamp"),
+    SourceType("s", "2", "date", "int32", f"{TIME}Date"),
+    SourceType("s", "2", "picture", "string"),
+)
+ENTITY = EntityPlan("e", "1", COLUMNS, SOURCES)
+
+
+def plan() -> Plan:
+    """Two versions of a schema, of which the second has fewer columns, in another order, and of other types."""
+    paths = [column.path for column in COLUMNS]
+    versions = []
+    for label, some in (("1", paths), ("2", paths[::-1][:-3])):
+        names = tuple(f"{path.replace('.', '_')}_{label}" for path in some)
+        block = BlockPlan("e", "1", tuple(zip(names, some, strict=True)))
+        versions.append(VersionPlan(label, "", names, key=names[-1:], blocks=(block,), is_inferred=True))
+    return Plan(7, "abc", (SchemaPlan("s", tuple(versions)),), entities=(ENTITY,))
+
+
+LITERALS = (
+    *[
+        "0",
+        "-0",
+        "7",
+        "-7",
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "100000000000000000",
+        "999999999999999999",
+        "1000000000000000000",
+        "9223372036854775807",
+    ],
+    *[
+        "9223372036854775808",
+        "-9223372036854775808",
+        "2147483648",
+        "12345678901234567890123456789012345678901",
+        "1e3",
+        "1E-2",
+    ],
+    *[
+        "0.0",
+        "-0.0",
+        "1.5",
+        "1.50",
+        "1.500",
+        "-12.345",
+        "0.1",
+        "0.30000000000000004",
+        "0.12345678901234567",
+        "0.123456789012345678",
+    ],
+    *[
+        "3.3",
+        "16777217",
+        "0.123456789",
+        "0.1234567891",
+        "123456.7",
+        "1234567.8",
+        "100.0",
+        "1234567890123456.0",
+        "1e400",
+        "1e-400",
+        "5e-324",
+    ],
+    *[
+        "0.00000000000000000000001",
+        "9007199254740993",
+        "90071992547409.93",
+        "123456789012345678",
+        "99999999999999999.9",
+    ],
+    *[
+        "true",
+        "false",
+        "null",
+        '""',
+        '"a"',
+        '"\\u00e9"',
+        '"é"',
+        '"a\\"b"',
+        '"\\\\"',
+        '"true"',
+        '"NaN"',
+        '"Infinity"',
+        '"-Infinity"',
+        '"nan"',
+        '"12.50"',
+    ],
+    *[
+        '"BNI="',
+        '"/w=="',
+        '"\\/w=="',
+        '"AA=="',
+        '"AB=="',
+        '"gAAAAAAAAAA="',
+        '"f/////////8="',
+        '"AIAAAAAAAAAA"',
+        '"AAAA"',
+        '"A==="',
+        '"="',
+        '"===="',
+    ],
+    *[
+        "[]",
+        "[1,2]",
+        "{}",
+        '{"a":"}\\"]"}',
+        '[[[]],"]"]',
+        '{"scale":1,"value":"BNI="}',
+        '["x",{"y":[]}]',
+        '","',
+    ],
+    *['"2026-11-22T01:02:03Z"', '"2026-11-22T01:02:03.1234560Z"', '"2026-11-22T01:02:03.1234567Z"', '"2026-11-22"'],
+    *['"2026-11-22Z"', '"2026-11-22T03:00:00+02:00"', '"infinity"', '"2026-13-01"', '"__debezium_unavailable_value"'],
+    '[1, {"a" : "b"}]',
+    '"two words"',
+    '"not base64"',
+)
+_numbers = st.integers(-(2**70), 2**70).map(str) | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+_places = st.decimals(-(10**20), 10**20, allow_nan=False, places=3).map(lambda number: format(number, "f"))
+_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).map(
+    lambda text: json.dumps(text, ensure_ascii=False)
+)
+_values = st.sampled_from(LITERALS) | _numbers | _places | _texts
+
+
+def record(version: int, values: Sequence[str], op: str = "u", ts_ms: str = "5") -> bytes:
+    paths = [column.path for column in COLUMNS]
+    some = paths if version == 1 else paths[::-1][:-3]
+    members = ",".join(
+        f'"{path.replace(".", "_")}_{version}":{value}' for path, value in zip(some, values, strict=False)
+    )
+    row = f'"{"before" if op == "d" else "after"}":{{{members}}}'
+    return f'{{{row},"source":{{"name":"s","lsn":5}},"op":"{op}","ts_ms":{ts_ms}}}'.encode()
+
+
+def mapped(raws: list[bytes]) -> Outcome:
+    wrapped = [b'{"topic":"s","value":%b}' % raw for raw in raws]
+    return Kernel(plan()).map(Records.of(wrapped, 'a "file"'))
+
+
+def read(outcome: Outcome, numbers: Any, *, by_machine: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+    monkeypatch.setattr(typed_rows, "MACHINE", Machine(-1, -1) if by_machine else Machine(1 << 62))
+    rows = TypedRows(ENTITY)
+    ways: list[str] = []
+    own = rows._of_lines
+
+    def noted(lines: bytes | memoryview) -> tuple[pa.Table, dict[int, Refusal]]:
+        ways.append("lines")
+        return own(lines)
+
+    monkeypatch.setattr(rows, "_of_lines", noted)
+    table, refused = rows.table(outcome, numbers)
+    table.validate(full=True)
+    return (table, refused), ways
+
+
+def assert_same(outcome: Outcome, numbers: Any, monkeypatch: pytest.MonkeyPatch) -> dict[int, Refusal]:
+    (expected, wrong), ways = read(outcome, numbers, by_machine=False, monkeypatch=monkeypatch)
+    assert ways == ["lines"]
+    (found, refused), ways = read(outcome, numbers, by_machine=True, monkeypatch=monkeypatch)
+    assert ways == []
+    assert found.schema == expected.schema
+    assert refused == wrong
+    assert found.equals(expected) or repr(found.to_pylist()) == repr(expected.to_pylist())
+    for name in ("rate", "weight"):
+        # A zero may have a sign, which tables that are compared do not look at.
+        one, other = (pa.compute.struct_field(table["payload"].combine_chunks(), name) for table in (found, expected))
+        assert repr(one.to_pylist()) == repr(other.to_pylist())
+    return refused  # type: ignore[no-any-return]  # it came out of a pair of anything
+
+
+@pytest.mark.parametrize("literal", LITERALS)
+def test_each_value_in_each_column_is_kept_or_refused_as_when_it_is_read_alone(
+    literal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raws = []
+    for version in (1, 2):
+        for number in range(len(COLUMNS)):
+            values = ["null"] * len(COLUMNS)
+            values[number] = literal
+            raws.append(record(version, values))
+    outcome = mapped(raws)
+    assert len(outcome) > len(COLUMNS)
+    assert_same(outcome, np.arange(len(outcome)), monkeypatch)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([1, 2]), st.lists(_values, min_size=15, max_size=15), st.sampled_from("cud")),
+        min_size=1,
+        max_size=12,
+    ),
+    st.data(),
+)
+def test_any_batch_gives_the_same_rows_and_refusals_both_ways(
+    changes: list[tuple[int, list[str], str]], data: st.DataObject
+) -> None:
+    outcome = mapped([record(version, values, op) for version, values, op in changes])
+    if len(outcome):
+        numbers = data.draw(st.lists(st.integers(0, len(outcome) - 1), min_size=1, unique=True).map(sorted))
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            assert_same(outcome, np.array(numbers), monkeypatch)
+
+
+def test_times_that_no_column_takes_are_refused_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = mapped([record(1, ["1"], ts_ms=stamp) for stamp in ("5", "1.5", "9223372036854775808", "-3")])
+    assert sorted(assert_same(outcome, np.arange(4), monkeypatch)) == [1, 2]
+
+
+def test_messages_of_more_kinds_than_patterns_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = '{"entity":"e","version":"1","state":7,"op":"u","key":null,"ts_ms":5,'
+    source = '"source":{"schema":"s","version":"1","position":"p","origin":null},'
+    texts = [f'{head}{source}"payload":{{"other_{number}":1}}}}'.encode() for number in range(MOST_PATTERNS + 1)]
+    ends = np.cumsum([len(text) + 1 for text in texts])
+    zeros = np.zeros(len(texts), np.int32)
+    text = memoryview(b"".join(text + b"\n" for text in texts))
+    starts = np.array([0, *ends[:-1]])
+    outcome = Outcome(text, starts, ends - 1, zeros, zeros, np.zeros(len(texts), np.int8), ("e",))
+    assert read(outcome, np.arange(MOST_PATTERNS), by_machine=True, monkeypatch=monkeypatch)[1] == []
+    assert read(outcome, np.arange(MOST_PATTERNS + 1), by_machine=True, monkeypatch=monkeypatch)[1] == ["lines"]
+
+
+def test_the_compiler_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Machine().after(WORTH_ROWS) is None
+    assert Machine().after(MAKING_ROWS + 1) is not None
+    monkeypatch.setattr("metl_gui.engine.kernel.compiled.build.is_possible", lambda: False)
+    assert Machine().after(MAKING_ROWS + 1) is None

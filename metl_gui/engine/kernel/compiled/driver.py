@@ -22,6 +22,7 @@ from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
 from metl_gui.engine.kernel.compiled.writing import map_records
 from metl_gui.engine.kernel.gathering import Gathering
+from metl_gui.engine.kernel.outcomes import Filled
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Reference
 
@@ -147,18 +148,28 @@ class Driver:
     def _count(self) -> None:
         """Add what machine code counted to the counts of the batch."""
         tables, gathering = self.tables, self.gathering
-        counted = np.flatnonzero(tables.counters)
-        for number, count in zip(counted.tolist(), tables.counters[counted].tolist(), strict=True):
-            kind, *names = tables.counter_names[number]
-            if kind == "filled":
-                gathering.filled[names[0], names[1], names[2]] += count
-            elif kind == "version":
-                gathering.by_version[names[0]] += count
+        counters = tables.counters
+        for number in np.flatnonzero(counters).tolist():
+            filled = tables.filled_by.get(number)
+            if filled is not None:
+                np.add.at(counters, filled, counters[number])
+                counters[number] = 0
+        counted = np.flatnonzero(counters)
+        found: Filled = Counter()
+        for number, count in zip(counted.tolist(), counters[counted].tolist(), strict=True):
+            filled_name = tables.filled_names[number]
+            if filled_name is not None:
+                found[filled_name] = count
+                continue
+            kind, name = tables.counter_names[number]
+            if kind == "version":
+                gathering.by_version[name] += count
             elif kind == "unreviewed":
-                gathering.from_unreviewed[names[0]] += count
+                gathering.from_unreviewed[name] += count
             else:
-                gathering.by_skip[names[0]] += count
-        tables.counters[counted] = 0
+                gathering.by_skip[name] += count
+        gathering.filled.update(found)
+        counters[counted] = 0
 
 
 class _Batch:

@@ -70,7 +70,7 @@ def has_names(slot: int, name: int, count: int, blob: int) -> bool:
         if length != load64(name + at.NAME_LENGTH) or load64(slot + at.SLOT_WORD) != load64(name + at.NAME_WORD):
             return False
         if length > 8 and not is_same(
-            load64(slot + at.SLOT_NAME) + 8, blob + load64(name + at.NAME_PLACE) + 8, length - 8
+            load64(slot + at.SLOT_NAME) + 8, blob + load64(name + at.NAME_PLACE) + 9, length - 8
         ):
             return False
         slot += at.SLOT_BYTES
@@ -82,6 +82,9 @@ def has_names(slot: int, name: int, count: int, blob: int) -> bool:
 def shape_of(state: int, role: int) -> int:
     """Return the number of the shape of the object in a role, 0 when it is not known."""
     head = load64(state + at.S_HEADS) + role * at.HEAD_BYTES
+    guessed = load64(head + at.HEAD_SHAPE)
+    if guessed != 0:
+        return guessed
     wanted, count = load64(head + at.HEAD_HASH), load64(head + at.HEAD_COUNT)
     table, mask, blob = load64(state + at.S_SHAPES), load64(state + at.S_SHAPE_MASK), load64(state + at.S_BLOB)
     place = (wanted ^ (wanted >> 32)) & mask
@@ -95,6 +98,7 @@ def shape_of(state: int, role: int) -> int:
             names = blob + load64(facts + at.FACT_NAMES)
             if load64(facts + at.FACT_COUNT) == count and has_names(slot_of(state, role, 0), names, count, blob):
                 store64(head + at.HEAD_SHAPE, number)
+                store64(head + at.HEAD_GUESS, number)
                 return number
         place = (place + 1) & mask
 

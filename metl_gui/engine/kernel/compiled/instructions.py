@@ -94,6 +94,14 @@ def _emit_copy(builder: Any, values: Any) -> Any:
     return values[0]
 
 
+def _emit_different(builder: Any, values: Any) -> Any:
+    return _mask(builder, builder.icmp_unsigned("!=", _vector(builder, values[0]), _vector(builder, values[1])))
+
+
+def _emit_hundredth(builder: Any, values: Any) -> Any:
+    return builder.udiv(values[0], ir.Constant(_I64, 100))
+
+
 def _emit_first_bit(builder: Any, values: Any) -> Any:
     return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
 
@@ -119,6 +127,12 @@ no_digit = _of_one(_emit_no_digit)
 
 copy_vector = _of_two(_emit_copy)
 """Copies one vector to the first address from the second."""
+
+different = _of_two(_emit_different)
+"""Marks the bytes in which the vectors at two addresses differ, the first in bit 0."""
+
+hundredth = _of_one(_emit_hundredth)
+"""Divides a number that is not negative by 100; numba's own division asks for signs."""
 
 first_bit = _of_one(_emit_first_bit)
 """Returns the number of the lowest bit that is set in a number that is not 0."""

@@ -35,6 +35,8 @@ S_TEXTS, S_TEXT_MASK, S_PROGRAMS, S_PROGRAM_MASK, S_CODE = (next(_places) for _ 
 S_HALF_ROOT, S_HALF_NODES, S_HALF_LEAVES, S_PAIRS, S_PAIR_MASK = (next(_places) for _ in range(5))
 # What the record at hand is.
 S_BODY, S_TOPIC, S_HALF, S_WRAPPER, S_OP = (next(_places) for _ in range(5))
+# What messages of the record at hand have in common, once it was written.
+S_SHARED, S_SHARED_LENGTH = (next(_places) for _ in range(2))
 S_KEY_0, S_KEY_1, S_KEY_2, S_KEY_3 = (next(_places) for _ in range(4))
 # What was lacking.
 S_LACK_A, S_LACK_B, S_LACK_C = (next(_places) for _ in range(3))
@@ -47,13 +49,14 @@ DONE, REFUSED, LACKS_SHAPE, LACKS_TEXT, LACKS_PROGRAM, LACKS_HALF, LACKS_PAIR, L
 TOP, BODY, INNER, SOURCE, BEFORE, AFTER, TRANSACTION, KEY, KEY_BODY, REGISTERS, FIRST_NESTED = range(11)
 ROLES = FIRST_NESTED + MOST_NESTED
 
-# The head of a role.
-HEAD_COUNT, HEAD_HASH, HEAD_PARENT, HEAD_END, HEAD_HALF, HEAD_SHAPE = range(0, 6 * WORD, WORD)
+# The head of a role: members, hash of their names, role around it, last slot, schema half, shape where it is told;
+# the shape that is guessed; the name that is guessed next as a place in the blob, 0 when a guess was wrong.
+HEAD_COUNT, HEAD_HASH, HEAD_PARENT, HEAD_END, HEAD_HALF, HEAD_SHAPE, HEAD_GUESS, HEAD_NAME = range(0, 8 * WORD, WORD)
 HEAD_BYTES = 8 * WORD
 
-# A slot: one member of an object.
-SLOT_NAME, SLOT_NAME_LENGTH, SLOT_WORD, SLOT_VALUE, SLOT_LENGTH = range(0, 5 * WORD, WORD)
-SLOT_BYTES = 5 * WORD
+# A slot: one member of an object, with the hash of the names up to it.
+SLOT_NAME, SLOT_NAME_LENGTH, SLOT_WORD, SLOT_VALUE, SLOT_LENGTH, SLOT_HASH = range(0, 6 * WORD, WORD)
+SLOT_BYTES = 6 * WORD
 ROLE_BYTES = MOST_MEMBERS * SLOT_BYTES
 
 # Slots that no name has: the position of the record, its time, and one that is never null and writes nothing.
@@ -77,9 +80,13 @@ FACT_BYTES = FACT_FLAGS + 3 * WORD
 
 IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION = (1 << bit for bit in range(6))
 
-# A name of a shape.
-NAME_WORD, NAME_LENGTH, NAME_PLACE = range(0, 3 * WORD, WORD)
-NAME_BYTES = 3 * WORD
+# A name of a shape; it lies in the blob with its quotes and colon. Behind the last one stands a length no name has.
+NAME_WORD, NAME_LENGTH, NAME_PLACE, NAME_HASH = range(0, 4 * WORD, WORD)
+NAME_BYTES = 4 * WORD
+NAME_MARKS = 3
+"""Letters around a name: two quotes and a colon."""
+
+NO_LENGTH = 1 << 48
 
 # Entries of the tables that are searched by hash; the number is 0 in a free one.
 SHAPE_HASH, SHAPE_NUMBER = 0, WORD
@@ -124,11 +131,14 @@ FATE_MAPPED, FATE_FILTERED, FATE_SKIPPED = 0, 1, 3
 P_VERSION, P_FORMS, P_OUTPUT_COUNT, P_TIMES = (WORD * number for number in range(1, 5))
 P_OUTPUTS = P_TIMES + 3 * WORD
 
-# An output: whether it is sent, its fixed size, whether it is left when all values are null, whether the record is left
-# when the key is null, entity, counter, its first piece of text; then slots, each with the text behind it.
-O_IS_SENT, O_FIXED, O_IS_IMAGE, O_WANTS_KEY, O_ENTITY, O_UNREVIEWED, O_HEAD, O_HEAD_LENGTH, O_PIECE_COUNT, O_PIECES = (
-    range(0, 10 * WORD, WORD)
-)
+# An output: 0 when it is not sent, otherwise 1 more than its nulls; its fixed size, whether it is left when all values
+# are null, whether the record is left when the key is null, entity, counters of unreviewed messages and of all, how
+# many pieces stand before its payload, whether they are those of the first output, its first piece of text; then
+# slots, each with the text behind it.
+(
+    O_IS_SENT, O_FIXED, O_IS_IMAGE, O_WANTS_KEY, O_ENTITY, O_UNREVIEWED, O_SENT, O_BEFORE, O_IS_ALIKE, O_HEAD,
+    O_HEAD_LENGTH, O_PIECE_COUNT, O_PIECES,
+) = range(0, 13 * WORD, WORD)  # fmt: skip
 PIECE_SLOT, PIECE_COUNTER, PIECE_TEXT, PIECE_LENGTH = range(0, 4 * WORD, WORD)
 PIECE_BYTES = 4 * WORD
 IN_KEY, ELSEWHERE = -1, -2

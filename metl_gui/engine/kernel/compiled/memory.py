@@ -104,7 +104,12 @@ def _looked_up() -> dict[str, Any]:
         instructions.copy_vector(target(to, VECTOR), source(since, VECTOR))
         return to
 
+    @njit(nogil=True)
+    def comparing(one: int, other: int) -> int:
+        return instructions.different(source(one, VECTOR), source(other, VECTOR))  # type: ignore[no-any-return]
+
     return {
+        "different": comparing,
         "load8": reading(instructions.load8, 1),
         "load64": reading(load, 8),
         "special": reading(instructions.special, VECTOR),
@@ -125,16 +130,32 @@ store8: Store = _accesses["store8"]
 store32: Store = _accesses["store32"]
 store64: Store = _accesses["store64"]
 copy_vector: Store = _accesses["copy_vector"]
+different: Store = _accesses["different"]
 first_bit: Load = instructions.first_bit
+hundredth: Load = instructions.hundredth
 
 
 @compiled
 def copy(target: int, source: int, size: int) -> int:
     """Copy bytes in whole vectors, so that up to ``VECTOR`` bytes behind both ends are touched; return the end."""
-    done = 0
+    copy_vector(target, source)
+    done = VECTOR
     while done < size:
         copy_vector(target + done, source + done)
         done += VECTOR
+    return target + size
+
+
+@compiled
+def copy_fixed(target: int, source: int, size: int) -> int:
+    """Copy bytes by twos of vectors, as most fixed text is longer than one; twice ``VECTOR`` behind may be touched."""
+    copy_vector(target, source)
+    copy_vector(target + VECTOR, source + VECTOR)
+    done = 2 * VECTOR
+    while done < size:
+        copy_vector(target + done, source + done)
+        copy_vector(target + done + VECTOR, source + done + VECTOR)
+        done += 2 * VECTOR
     return target + size
 
 

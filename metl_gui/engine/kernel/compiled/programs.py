@@ -63,7 +63,21 @@ def program_of(
         if any(whole in sent.text for whole in wholes) or b"{}" in wholes:
             raise Unsteady
         code += _output(sent, sending, slots, tables, entity(sent.block.entity))
+    _mark_alike(code, len(sending.sent))
     return code
+
+
+def _mark_alike(code: list[int], outputs: int) -> None:
+    """Mark the outputs that have the same text before their payloads as the first, from the first slot to the last."""
+    place, first = at.P_OUTPUTS // at.WORD, list[int]()
+    width, pieces = at.PIECE_BYTES // at.WORD, at.O_PIECES // at.WORD
+    for number in range(outputs):
+        before = code[place + at.O_BEFORE // at.WORD]
+        start = place + pieces
+        mine = code[start : start + before * width][:-2]
+        first = first if number else mine
+        code[place + at.O_IS_ALIKE // at.WORD] = int(mine == first)
+        place = start + code[place + at.O_PIECE_COUNT // at.WORD] * width
 
 
 def _output(sent: Sent, sending: Sending, slots: Mapping[bytes, int], tables: Tables, entity: int) -> list[int]:
@@ -94,12 +108,16 @@ def _output(sent: Sent, sending: Sending, slots: Mapping[bytes, int], tables: Ta
     is_timed = any(slot == at.TIME for slot in pieces[::2])
     if is_timed != bool(sending.times) and b',"op":"t",' not in text:
         raise Unsteady
+    marks = written[1 :: at.PIECE_BYTES // at.WORD]
+    before = sum(counter < 0 for counter in marks)
+    if any(counter < 0 for counter in marks[before:]):
+        raise Unsteady
     op = bytes(_members(text)["op"])
     unreviewed = tables.counter("unreviewed", sent.block.entity) if sent.block.is_unreviewed else -1
     is_image = op in (b'"c"', b'"r"')
     return [
-        1, sum(map(len, fixed)), is_image, sending.wants_key, entity, unreviewed, tables.fixed(fixed[0]), len(fixed[0]),
-        len(written) // (at.PIECE_BYTES // at.WORD), *written,
+        0, sum(map(len, fixed)), is_image, sending.wants_key, entity, unreviewed, tables.sent_counter(marks[before:]),
+        before, 0, tables.fixed(fixed[0]), len(fixed[0]), len(marks), *written,
     ]  # fmt: skip
 
 

@@ -4,6 +4,10 @@ What is not accepted (``scalars``; nested up to 64 deep), and what is too rare t
 escapes), ends the scan with 0: the reference then looks at the record. So a scan may refuse what the reference takes,
 never the other way round.
 
+Names are *guessed*: an object most often has the names of the one that was in its role before. As long as it does, a
+name with its quotes and colon is compared at once and not looked into; at the first that differs, those before it are
+noted from what was guessed, and names are read.
+
 Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the source block, the
 rows. Each role has a head (how many members, the hash of their names in order) and one slot a member (where its name
 lies, where its value lies). A value that has a role itself is gone through where it stands, once.
@@ -16,27 +20,42 @@ from metl_gui.engine.kernel.compiled.layout import (
     AFTER,
     BEFORE,
     BODY,
+    FACT_BYTES,
+    FACT_NAMES,
     HALF_LEAF,
     HALF_NODE,
     HEAD_BYTES,
     HEAD_COUNT,
     HEAD_END,
+    HEAD_GUESS,
     HEAD_HALF,
     HEAD_HASH,
+    HEAD_NAME,
     HEAD_PARENT,
+    HEAD_SHAPE,
     INNER,
     KEY,
     KEY_BODY,
     MOST_DEPTH,
     MOST_MEMBERS,
+    NAME_BYTES,
+    NAME_HASH,
+    NAME_LENGTH,
+    NAME_MARKS,
+    NAME_PLACE,
+    NAME_WORD,
+    NO_LENGTH,
     ROLE_BYTES,
+    ROLES,
     S_BLOB,
     S_HALF_LEAVES,
     S_HALF_NODES,
     S_HALF_ROOT,
     S_HEADS,
+    S_SHAPE_FACTS,
     S_SLOTS,
     SLOT_BYTES,
+    SLOT_HASH,
     SLOT_LENGTH,
     SLOT_NAME,
     SLOT_NAME_LENGTH,
@@ -46,7 +65,16 @@ from metl_gui.engine.kernel.compiled.layout import (
     TOP,
     TRANSACTION,
 )
-from metl_gui.engine.kernel.compiled.memory import compiled, first_bit, is_same, load8, load64, special, store64
+from metl_gui.engine.kernel.compiled.memory import (
+    compiled,
+    different,
+    first_bit,
+    is_same,
+    load8,
+    load64,
+    special,
+    store64,
+)
 from metl_gui.engine.kernel.compiled.scalars import (
     CLOSE,
     CLOSE_LIST,
@@ -241,7 +269,67 @@ def read_name(slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
     at += 1
     if load8(at) <= SPACE:
         at = past_space(at, end)
-    return (at if at < end else 0), mixed ^ (mixed >> 29)
+    mixed ^= mixed >> 29
+    store64(slot + SLOT_HASH, mixed)
+    return (at if at < end else 0), mixed
+
+
+@compiled
+def past_guessed(blob: int, name: int, at: int, end: int) -> int:
+    """Go past a name with its quotes and colon if it is the one that is guessed, 0 otherwise or where space follows.
+
+    Args:
+        blob: address of the blob.
+        name: address of the name that is guessed.
+        at, end: where it should begin, and where the text ends.
+    """
+    text, size = blob + load64(name + NAME_PLACE), load64(name + NAME_LENGTH) + NAME_MARKS
+    if at + size >= end:
+        return 0
+    while size > VECTOR:
+        if different(at, text) != 0:
+            return 0
+        at += VECTOR
+        text += VECTOR
+        size -= VECTOR
+    if different(at, text) << (64 - size) != 0:
+        return 0
+    at += size
+    return at if load8(at) > SPACE else 0
+
+
+@compiled
+def note_names(slot: int, name: int, count: int) -> int:
+    """Note names that were guessed, as if they had been read; return the hash of them.
+
+    Args:
+        slot: of the first member.
+        name: address of the first name that was guessed.
+        count: how many.
+    """
+    mixed = 0
+    for _ in range(count):
+        length = load64(name + NAME_LENGTH)
+        mixed = load64(name + NAME_HASH)
+        store64(slot + SLOT_NAME, load64(slot + SLOT_VALUE) - length - NAME_MARKS + 1)
+        store64(slot + SLOT_NAME_LENGTH, length)
+        store64(slot + SLOT_WORD, load64(name + NAME_WORD))
+        store64(slot + SLOT_HASH, mixed)
+        slot += SLOT_BYTES
+        name += NAME_BYTES
+    return mixed
+
+
+@compiled
+def note_all_names(state: int) -> int:
+    """Note all names of the record at hand that were guessed, for those who learn."""
+    blob, slots = load64(state + S_BLOB), load64(state + S_SLOTS)
+    for role in range(ROLES):
+        head = load64(state + S_HEADS) + role * HEAD_BYTES
+        count, name = load64(head + HEAD_COUNT), load64(head + HEAD_NAME)
+        if name != 0 and count > 0:
+            note_names(slots + role * ROLE_BYTES, blob + name - count * NAME_BYTES, count)
+    return 0
 
 
 @compiled
@@ -264,20 +352,40 @@ def begin_role(state: int, role: int, parent: int) -> bool:
     if load64(head + HEAD_COUNT) >= 0:
         return False
     store64(head + HEAD_PARENT, parent)
+    store64(head + HEAD_SHAPE, 0)
     return True
 
 
 @compiled
-def note_head(head: int, count: int, mixed: int, slot: int) -> int:
-    """Note how far an object was read: its members so far, their hash, the slot of the last."""
+def guess(state: int, head: int) -> int:
+    """Return the place in the blob of the first name that an object in a role may have."""
+    return load64(load64(state + S_SHAPE_FACTS) + load64(head + HEAD_GUESS) * FACT_BYTES + FACT_NAMES)
+
+
+@compiled
+def note_head(head: int, count: int, mixed: int, slot: int, name: int) -> int:
+    """Note how far an object was read: its members so far, their hash, the slot of the last, the next name guessed."""
     store64(head + HEAD_COUNT, count)
+    store64(head + HEAD_NAME, name)
     store64(head + HEAD_HASH, mixed)
     store64(head + HEAD_END, slot)
     return head
 
 
 @compiled
-def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901 - a state machine, read as one
+def note_end(state: int, head: int, count: int, mixed: int, slot: int, name: int) -> int:
+    """Note an object that was read whole: its shape is told when it has all the names that were guessed."""
+    blob = load64(state + S_BLOB)
+    if name != 0 and load64(blob + name + NAME_LENGTH) == NO_LENGTH and count > 0:
+        store64(head + HEAD_SHAPE, load64(head + HEAD_GUESS))
+    elif name != 0:
+        mixed = note_names(slot - max(count - 1, 0) * SLOT_BYTES, blob + name - count * NAME_BYTES, count)
+        name = 0
+    return note_head(head, count, mixed, slot, name)
+
+
+@compiled
+def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901, PLR0912, PLR0915 - a state machine
     """Read an object in a role, and those in it that have roles, and note their members.
 
     Args:
@@ -286,30 +394,43 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
         outermost: its role.
     """
     heads, slots = load64(state + S_HEADS), load64(state + S_SLOTS)
+    blob = load64(state + S_BLOB)
     role, depth, count, mixed = outermost, 1, 0, 0
     head, slot, at = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES, past_space(at + 1, end)
     if not begin_role(state, role, -1):
         return 0
+    name = guess(state, head)
     is_empty = load8(at) == CLOSE
     while True:
         if not is_empty:
             if count >= MOST_MEMBERS:
                 return 0
-            at, mixed = read_name(slot, at, end, mixed)
-            if at == 0:
-                return 0
+            start, after = at, 0
+            if name != 0:
+                after = past_guessed(blob, blob + name, at, end)
+                name += NAME_BYTES
+            at = after
+            if after == 0:
+                if name != 0:
+                    mixed = note_names(slot - count * SLOT_BYTES, blob + name - (count + 1) * NAME_BYTES, count)
+                    name = 0
+                at, mixed = read_name(slot, start, end, mixed)
+                if at == 0:
+                    return 0
             count += 1
             store64(slot + SLOT_VALUE, at)
             below = -1
             if load8(at) == OPEN:
+                note_names(slot, blob + name - NAME_BYTES, 1 if name != 0 else 0)
                 below = role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
             if below >= 0:
                 # The object is left for the one in it, which is read in the same way.
                 if not begin_role(state, below, role):
                     return 0
-                note_head(head, count, mixed, slot)
+                note_head(head, count, mixed, slot, name)
                 role, depth, count, mixed = below, depth + 1, 0, 0
                 head, slot = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES
+                name = guess(state, head)
                 at = past_space(at + 1, end)
                 is_empty = load8(at) == CLOSE
                 continue
@@ -329,13 +450,14 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
             if load8(at) != CLOSE:
                 return 0
             at += 1
-            note_head(head, count, mixed, slot)
+            note_end(state, head, count, mixed, slot, name)
             if role == outermost:
                 return at
             # Back to the object around it, whose last member this was.
             role, depth, is_empty = load64(head + HEAD_PARENT), depth - 1, False
             head = heads + role * HEAD_BYTES
             count, mixed, slot = load64(head + HEAD_COUNT), load64(head + HEAD_HASH), load64(head + HEAD_END)
+            name = load64(head + HEAD_NAME)
             store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
 
 

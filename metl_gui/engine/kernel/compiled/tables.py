@@ -26,6 +26,7 @@ MOST_BYTES = 128 << 20
 """All that is learned takes up at most about this much, and as much again while a table grows."""
 
 _NULL_PLACE = 8
+_NO_NAME = 0, at.NO_LENGTH, 0, 0
 
 
 def address_of(column: NDArray[Any]) -> int:
@@ -101,19 +102,24 @@ class Tables:
         self.heads: Numbers = np.zeros(at.ROLES * at.HEAD_BYTES // at.WORD, np.int64)
         self.slots: Numbers = np.zeros(at.ROLES * at.ROLE_BYTES // at.WORD, np.int64)
         self.evictions = 0
-        self.counter_names: list[tuple[str, ...]] = []
-        self.counters: Numbers = np.zeros(1024, np.int64)
-        self._counter_numbers: dict[tuple[str, ...], int] = {}
         self._begin()
 
     def _begin(self) -> None:
         self.blob = Growing(np.uint8, 1 << 16)
         self.blob.extend(np.zeros(_NULL_PLACE, np.uint8))
-        self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING)
+        self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING - len(b"null"))
+        no_names = self.blob.extend(np.frombuffer(np.array(_NO_NAME, np.int64).tobytes(), np.uint8))
         self.code = Growing(np.int64, 1 << 14)
         self.code.extend([0])
         self.facts = Growing(np.int64, 64 * at.FACT_BYTES // at.WORD)
-        self.facts.extend([0] * (at.FACT_BYTES // at.WORD))
+        self.facts.extend([0] * (at.FACT_NAMES // at.WORD))
+        self.facts.extend([no_names, 0])
+        self.heads[:] = 0
+        self.counter_names: list[tuple[str, ...]] = []
+        self.filled_names: list[tuple[str, str, str] | None] = []
+        self.filled_by: dict[int, Numbers] = {}
+        self.counters: Numbers = np.zeros(1024, np.int64)
+        self._counter_numbers: dict[tuple[str, ...], int] = {}
         self.shapes = Hashed(at.SHAPE_BYTES // at.WORD, 1)
         self.texts = Hashed(at.TEXT_BYTES // at.WORD, 1)
         self.programs = Hashed(at.PROGRAM_BYTES // at.WORD, 4)
@@ -191,7 +197,7 @@ class Tables:
         """Keep bytes for good and return where they lie."""
         found = self._fixed.get(text)
         if found is None:
-            found = self._fixed[text] = self.blob.extend(np.frombuffer(text, np.uint8), VECTOR)
+            found = self._fixed[text] = self.blob.extend(np.frombuffer(text, np.uint8), 2 * VECTOR)
             self._point()
         return found
 
@@ -213,11 +219,18 @@ class Tables:
         if number is None:
             number = self._counter_numbers[name] = len(self.counter_names)
             self.counter_names.append(name)
+            self.filled_names.append((name[1], name[2], name[3]) if name[0] == "filled" else None)
             if number >= len(self.counters):
                 larger = np.zeros(2 * len(self.counters), np.int64)
                 larger[:number] = self.counters
                 self.counters = larger
                 self._point()
+        return number
+
+    def sent_counter(self, filled: Sequence[int]) -> int:
+        """Return the number of a counter of messages, each of which stands for one in each of some other counters."""
+        number = self.counter("sent", ",".join(map(str, filled)))
+        self.filled_by[number] = np.array(filled, np.int64)
         return number
 
     def add_shape(self, role: int, facts: Sequence[int]) -> None:
@@ -227,11 +240,13 @@ class Tables:
         self.shape_names.append(tuple(names))
         first = self.blob.used + -self.blob.used % at.WORD
         self.blob.extend([], first - self.blob.used)
-        places = first + len(names) * at.NAME_BYTES
+        places = first + (len(names) + 1) * at.NAME_BYTES
         rows, written = [], b""
-        for name in names:
-            rows += [int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True), len(name), places + len(written)]
-            written += name if len(name) > 8 else b""
+        for name, mixed in zip(names, self._hashes(role), strict=True):
+            word = int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True)
+            rows += [word, len(name), places + len(written), mixed]
+            written += b'"%b":' % name
+        rows += _NO_NAME
         self.blob.extend(np.frombuffer(np.array(rows, np.int64).tobytes() + written, np.uint8), VECTOR)
         self.facts.extend([*facts, first, len(names)])
         mixed = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_HASH) // at.WORD])
@@ -315,6 +330,13 @@ class Tables:
         first, width = role * at.ROLE_BYTES // at.WORD, at.SLOT_BYTES // at.WORD
         rows = self.slots[first : first + max(count, 0) * width].reshape(-1, width)
         return [(row[0], row[1], row[3], row[4]) for row in rows.tolist()]
+
+    def _hashes(self, role: int) -> list[int]:
+        """Return the hash of the names up to each of the object in a role."""
+        count = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD])
+        first, width = (role * at.ROLE_BYTES + at.SLOT_HASH) // at.WORD, at.SLOT_BYTES // at.WORD
+        found: list[int] = self.slots[first : first + count * width : width].tolist()
+        return found
 
     def is_scanned(self, role: int) -> bool:
         """Say whether the record at hand has an object in a role."""

@@ -1,4 +1,4 @@
-"""Write the messages of a record by its program, after everything that could forbid them was looked at.
+"""Write the messages of a record by its program; they count only after the last of them was written.
 
 A program that sends lists its *outputs*, one for each message: pieces of fixed text with slots between them. A slot is
 a value of the record, its position or its time. Slots of the payload come with a counter of values that are not null.
@@ -7,12 +7,14 @@ a value of the record, its position or its time. Slots of the payload come with 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.finding import first_of, is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.finding import is_digits, is_null, slot_of
 from metl_gui.engine.kernel.compiled.matching import find_program, first_time
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,
     compiled,
     copy,
+    copy_fixed,
+    hundredth,
     is_same,
     load8,
     load64,
@@ -21,19 +23,22 @@ from metl_gui.engine.kernel.compiled.memory import (
     store64,
 )
 from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, OPEN_LIST, QUOTE, ZERO, past_space
-from metl_gui.engine.kernel.compiled.scanning import scan_object
+from metl_gui.engine.kernel.compiled.scanning import note_all_names, scan_object
 
 _SLASH, _AT = 0x2F, 0x40
 _MOST_DIGITS = 19
 """Of a number of 8 bytes."""
 
+NO_ROOM, LEFT = -1, -2
+"""Instead of messages."""
+
 
 @compiled
-def count_up(state: int, counter: int) -> int:
-    """Add one to a counter; one below 0 is none."""
+def count_up(state: int, counter: int, more: int) -> int:
+    """Add to a counter; one below 0 is none."""
     if counter >= 0:
         place = load64(state + at.S_COUNTERS) + counter * 8
-        store64(place, load64(place) + 1)
+        store64(place, load64(place) + more)
     return 0
 
 
@@ -46,10 +51,17 @@ def write_number(target: int, number: int) -> int:
         digits += 1
     end = target + digits
     place = end
-    while place > target:
-        place -= 1
-        store8(place, ZERO + number % 10)
-        number //= 10
+    while place > target + 1:
+        place -= 2
+        more = hundredth(number)
+        two = number - more * 100
+        # A tenth, exactly, of numbers below 100.
+        ten = (two * 103) >> 10
+        store8(place, ZERO + ten)
+        store8(place + 1, ZERO + two - ten * 10)
+        number = more
+    if place > target:
+        store8(target, ZERO + number)
     return end
 
 
@@ -91,98 +103,161 @@ def write_position(state: int, record: int) -> int:
 
 
 @compiled
-def is_placeholder(state: int, forms: int, slot: int) -> bool:
+def is_placeholder(state: int, forms: int, place: int, length: int) -> bool:
     """Say whether a value is one of the forms of an unavailable value: a text, list or object of a certain length."""
-    length = load64(slot + at.SLOT_LENGTH)
-    letter = first_of(slot)
+    letter = load8(place)
     if letter != QUOTE and letter != OPEN_LIST and letter != OPEN:
-        return False
-    if (load64(forms) >> (length & 63)) & 1 == 0:
         return False
     blob = load64(state + at.S_BLOB)
     for number in range(load64(forms + 8)):
         form = forms + 16 + number * 16
-        if load64(form + 8) == length and is_same(load64(slot + at.SLOT_VALUE), blob + load64(form), length):
+        if load64(form + 8) == length and is_same(place, blob + load64(form), length):
             return True
     return False
 
 
 @compiled
-def judge_outputs(state: int, program: int) -> int:
-    """Decide which outputs are sent and how much room they need.
-
-    Returns:
-        Bytes, 0 for none; below 0 when the record must be left: a value is a placeholder, or a delete has no key.
-    """
+def room_wanted(state: int, program: int) -> int:
+    """Note how much room the outputs may need, as there is too little."""
     slots = load64(state + at.S_SLOTS)
-    room, messages = 0, 0
-    forms = load64(state + at.S_CODE) + load64(program + at.P_FORMS)
+    room, outputs = 0, load64(program + at.P_OUTPUT_COUNT)
     output = program + at.P_OUTPUTS
-    for _ in range(load64(program + at.P_OUTPUT_COUNT)):
-        size = load64(output + at.O_FIXED)
-        is_filled, is_identified = False, load64(output + at.O_WANTS_KEY) == 0
+    for _ in range(outputs):
+        room += load64(output + at.O_FIXED) + 1
         piece = output + at.O_PIECES
         for _ in range(load64(output + at.O_PIECE_COUNT)):
-            slot = slots + load64(piece + at.PIECE_SLOT)
-            length = load64(slot + at.SLOT_LENGTH)
-            size += length
-            counter = load64(piece + at.PIECE_COUNTER)
-            if counter >= 0:
-                if is_placeholder(state, forms, slot):
-                    return -1
-                if not is_filled and not is_null(slot):
-                    is_filled = True
-            elif not is_identified and counter == at.IN_KEY and not is_null(slot):
-                is_identified = True
+            room += load64(slots + load64(piece + at.PIECE_SLOT) + at.SLOT_LENGTH)
             piece += at.PIECE_BYTES
-        if not is_identified:
-            return -1
-        if is_filled or load64(output + at.O_IS_IMAGE) == 0:
-            room += size + 1
-            messages += 1
-            store64(output + at.O_IS_SENT, 1)
-        else:
-            store64(output + at.O_IS_SENT, 0)
         output = piece
-    store64(state + at.S_LACK_A, room + 2 * PADDING)
-    store64(state + at.S_LACK_B, messages)
-    return room
+    store64(state + at.S_LACK_A, room + 4 * PADDING)
+    return store64(state + at.S_LACK_B, outputs)
+
+
+@compiled
+def write_head(state: int, output: int, target: int, stop: int) -> int:
+    """Write what stands before the payload; from the message before this one where it is the same.
+
+    Returns:
+        Where it ends; 0 when there is no room, below 0 when the record must be left: a delete has no key.
+    """
+    slots, blob = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
+    length, count = load64(output + at.O_HEAD_LENGTH), load64(output + at.O_BEFORE)
+    is_alike = load64(output + at.O_IS_ALIKE) != 0 and count > 0
+    shared, size = load64(state + at.S_SHARED), load64(state + at.S_SHARED_LENGTH)
+    is_copied = is_alike and shared != 0
+    if target + length + (size if is_copied else 0) > stop:
+        return 0
+    target = copy_fixed(target, blob + load64(output + at.O_HEAD), length)
+    piece = output + at.O_PIECES
+    if is_copied:
+        target = copy_fixed(target, shared, size)
+        piece += (count - 1) * at.PIECE_BYTES
+        length = load64(piece + at.PIECE_LENGTH)
+        return copy_fixed(target, blob + load64(piece + at.PIECE_TEXT), length) if target + length <= stop else 0
+    start, end = target, target
+    is_identified = load64(output + at.O_WANTS_KEY) == 0
+    for _ in range(count):
+        slot = slots + load64(piece + at.PIECE_SLOT)
+        value, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
+        more = load64(piece + at.PIECE_LENGTH)
+        if target + length + more > stop:
+            return 0
+        if not is_identified and load64(piece + at.PIECE_COUNTER) == at.IN_KEY and not is_null(slot):
+            is_identified = True
+        end = copy(target, value, length)
+        target = copy_fixed(end, blob + load64(piece + at.PIECE_TEXT), more)
+        piece += at.PIECE_BYTES
+    if is_alike:
+        store64(state + at.S_SHARED, start)
+        store64(state + at.S_SHARED_LENGTH, end - start)
+    return target if is_identified else -1
+
+
+@compiled
+def write_payload(state: int, output: int, target: int, stop: int, forms: int) -> int:
+    """Write the values of the payload and what is around them, and note how many are null.
+
+    Returns:
+        Where they end; 0 when there is no room, below 0 when the record must be left: a value is a placeholder.
+    """
+    slots, blob = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
+    before, lengths = load64(output + at.O_BEFORE), load64(forms)
+    count = load64(output + at.O_PIECE_COUNT) - before
+    piece, nulls = output + at.O_PIECES + before * at.PIECE_BYTES, 0
+    for _ in range(count):
+        slot = slots + load64(piece + at.PIECE_SLOT)
+        value, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
+        more = load64(piece + at.PIECE_LENGTH)
+        if target + length + more > stop:
+            return 0
+        if (lengths >> (length & 63)) & 1 != 0 and is_placeholder(state, forms, value, length):
+            return -1
+        nulls += 1 if is_null(slot) else 0
+        target = copy(target, value, length)
+        target = copy_fixed(target, blob + load64(piece + at.PIECE_TEXT), more)
+        piece += at.PIECE_BYTES
+    is_sent = nulls < count or load64(output + at.O_IS_IMAGE) == 0
+    store64(output + at.O_IS_SENT, nulls + 1 if is_sent else 0)
+    return target
 
 
 @compiled
 def write_outputs(state: int, program: int, record: int) -> int:
-    """Write the outputs that are sent, one message each, and count them."""
-    slots, code = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
-    text, used = load64(state + at.S_TEXT), load64(state + at.S_TEXT_USED)
-    message = load64(state + at.S_MESSAGES)
-    output = program + at.P_OUTPUTS
+    """Write the outputs that are sent, one message each; what is not counted afterwards was not written.
+
+    Returns:
+        How many; below 0 when there is no room, or when the record must be left.
+    """
+    text, start = load64(state + at.S_TEXT), load64(state + at.S_TEXT) + load64(state + at.S_TEXT_USED)
+    stop = text + load64(state + at.S_TEXT_ROOM) - 2 * PADDING
+    forms = load64(state + at.S_CODE) + load64(program + at.P_FORMS)
+    first = load64(state + at.S_MESSAGES)
+    message, count, output = first, load64(program + at.P_OUTPUT_COUNT), program + at.P_OUTPUTS
+    store64(state + at.S_SHARED, 0)
+    store64(state + at.S_SHARED_LENGTH, 0)
+    if message + count > load64(state + at.S_MESSAGE_ROOM):
+        return NO_ROOM
+    for _ in range(count):
+        target = write_head(state, output, start, stop)
+        if target > 0:
+            target = write_payload(state, output, target, stop, forms)
+        if target <= 0:
+            return NO_ROOM if target == 0 else LEFT
+        if load64(output + at.O_IS_SENT) != 0:
+            store8(target, FEED)
+            store64(load64(state + at.S_OUT_STARTS) + message * 8, start - text)
+            store64(load64(state + at.S_OUT_STOPS) + message * 8, target - text)
+            store32(load64(state + at.S_OUT_ENTITIES) + message * 4, load64(output + at.O_ENTITY))
+            store32(load64(state + at.S_OUT_RECORDS) + message * 4, record)
+            start = target + 1
+            message += 1
+        else:
+            # The next one is written over it.
+            store64(state + at.S_SHARED, 0)
+        output += at.O_PIECES + load64(output + at.O_PIECE_COUNT) * at.PIECE_BYTES
+    return count_outputs(state, program, start - text, message - first)
+
+
+@compiled
+def count_outputs(state: int, program: int, used: int, messages: int) -> int:
+    """Count what was written: the messages of each output, and the values of them that are null, as less filled."""
+    slots, output = load64(state + at.S_SLOTS), program + at.P_OUTPUTS
     for _ in range(load64(program + at.P_OUTPUT_COUNT)):
         pieces = load64(output + at.O_PIECE_COUNT)
-        piece = output + at.O_PIECES
-        if load64(output + at.O_IS_SENT) == 0:
-            output = piece + pieces * at.PIECE_BYTES
-            continue
-        target = copy(text + used, code + load64(output + at.O_HEAD), load64(output + at.O_HEAD_LENGTH))
-        for _ in range(pieces):
-            slot = slots + load64(piece + at.PIECE_SLOT)
-            counter = load64(piece + at.PIECE_COUNTER)
-            if counter >= 0 and not is_null(slot):
-                count_up(state, counter)
-            target = copy(target, load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH))
-            target = copy(target, code + load64(piece + at.PIECE_TEXT), load64(piece + at.PIECE_LENGTH))
-            piece += at.PIECE_BYTES
-        store8(target, FEED)
-        store64(load64(state + at.S_OUT_STARTS) + message * 8, used)
-        store64(load64(state + at.S_OUT_STOPS) + message * 8, target - text)
-        store32(load64(state + at.S_OUT_ENTITIES) + message * 4, load64(output + at.O_ENTITY))
-        store32(load64(state + at.S_OUT_RECORDS) + message * 4, record)
-        count_up(state, load64(output + at.O_UNREVIEWED))
-        used = target - text + 1
-        message += 1
-        output = piece
+        piece, sent = output + at.O_PIECES, load64(output + at.O_IS_SENT)
+        output = piece + pieces * at.PIECE_BYTES
+        if sent > 0:
+            count_up(state, load64(piece - at.O_PIECES + at.O_UNREVIEWED), 1)
+            count_up(state, load64(piece - at.O_PIECES + at.O_SENT), 1)
+        if sent > 1:
+            for _ in range(pieces):
+                counter = load64(piece + at.PIECE_COUNTER)
+                if counter >= 0 and is_null(slots + load64(piece + at.PIECE_SLOT)):
+                    count_up(state, counter, -1)
+                piece += at.PIECE_BYTES
     store64(state + at.S_TEXT_USED, used)
-    store64(state + at.S_MESSAGES, message)
-    return 0
+    store64(state + at.S_MESSAGES, load64(state + at.S_MESSAGES) + messages)
+    return messages
 
 
 @compiled
@@ -205,27 +280,21 @@ def map_record(state: int, start: int, stop: int, record: int) -> int:
         return program
     fate = load64(state + at.S_FATES) + record
     if load64(program) == at.SKIP:
-        count_up(state, load64(program + 8))
+        count_up(state, load64(program + 8), 1)
         store8(fate, at.FATE_SKIPPED)
         return at.DONE
-    room = judge_outputs(state, program)
-    if room < 0:
-        return at.REFUSED
-    if room > 0:
+    messages = 0
+    if load64(program + at.P_OUTPUT_COUNT) > 0:
         if write_position(state, record) == 0 or first_time(state, program, at.P_TIMES) == 0:
             return at.REFUSED
-        # Its length was not known when room was judged.
-        room += load64(program + at.P_OUTPUT_COUNT) * (
-            load64(load64(state + at.S_SLOTS) + at.POSITION + at.SLOT_LENGTH)
-            + load64(load64(state + at.S_SLOTS) + at.TIME + at.SLOT_LENGTH)
-        )
-        is_full = load64(state + at.S_TEXT_USED) + room + 2 * PADDING > load64(state + at.S_TEXT_ROOM)
-        if is_full or load64(state + at.S_MESSAGES) + load64(state + at.S_LACK_B) > load64(state + at.S_MESSAGE_ROOM):
-            store64(state + at.S_LACK_A, room + 2 * PADDING)
+        messages = write_outputs(state, program, record)
+        if messages == LEFT:
+            return at.REFUSED
+        if messages == NO_ROOM:
+            room_wanted(state, program)
             return at.LACKS_ROOM
-        write_outputs(state, program, record)
-    count_up(state, load64(program + at.P_VERSION))
-    store8(fate, at.FATE_MAPPED if room > 0 else at.FATE_FILTERED)
+    count_up(state, load64(program + at.P_VERSION), 1)
+    store8(fate, at.FATE_MAPPED if messages > 0 else at.FATE_FILTERED)
     return at.DONE
 
 
@@ -239,5 +308,7 @@ def map_records(state: int) -> int:
         why = map_record(state, base + load64(starts + record * 8), base + load64(stops + record * 8), record)
         if why == at.DONE:
             record += 1
+    if why > at.REFUSED:
+        note_all_names(state)
     store64(state + at.S_NEXT, record)
     return why

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.errors import RunError
 from metl_gui.ui import theme as themes
@@ -89,26 +89,27 @@ class ProfileForm(QWidget):
             self._tell()
 
     def _build(self) -> None:
-        form = QFormLayout(self)
+        form = QGridLayout(self)  # a form layout gives fields of several lines too little room
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(14)
-        form.setVerticalSpacing(10)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setVerticalSpacing(12)
+        form.setColumnStretch(1, 1)
         folder = QWidget()
         row = QHBoxLayout(folder)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         row.addWidget(self.folder, 1)
         row.addWidget(self.choose)
-        for title, field, said, words in (
+        rows = (
             ("Name", self.name, self.name, "Runs name it with an @ before it."),
             ("Target", self.target, self.target, _TARGET_WORDS),
             ("Settings", self.settings, self.settings, _SETTINGS_WORDS),
             ("Secrets", self.secrets, self.secrets.more, _HIDDEN_WORDS),
             ("Shared folder", folder, self.folder, _FOLDER_WORDS),
-        ):
+        )
+        for at, (title, field, said, words) in enumerate(rows):
             column = QVBoxLayout()
-            column.setSpacing(2)
+            column.setSpacing(4)
             column.addWidget(field)
             small = plain_label(words, "small")
             small.setWordWrap(True)
@@ -119,7 +120,8 @@ class ProfileForm(QWidget):
             if said is not self.secrets.more:
                 said.setAccessibleName(title)
             said.setAccessibleDescription(words)
-            form.addRow(label, column)
+            form.addWidget(label, at, 0, Qt.AlignmentFlag.AlignTop)
+            form.addLayout(column, at, 1)
 
 
 def _setting(line: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
@@ -18,6 +18,7 @@ from metl_gui.workbench.filled import AttributeFilled, EntityFilled, filled_of
 
 _ALL = "All entities"
 _BAR, _BAR_PX = 4, 90
+_CHOICE_PX = 300
 _NOTHING = "After a run the versions that it read stand here, and how often each mapped attribute was filled."
 
 
@@ -52,6 +53,7 @@ class DetailsPanel(QWidget):
         _widths(self.version_table, stretched=0)
         _widths(self.filled_table, stretched=0)
         self.filled_table.horizontalHeader().setSectionResizeMode(_BAR, QHeaderView.ResizeMode.Fixed)
+        self.filled_table.setTextElideMode(Qt.TextElideMode.ElideLeft)  # the attribute stands at the end
         self.dress()
         self._build()
         self.entity.currentIndexChanged.connect(self._show_filled)
@@ -63,6 +65,7 @@ class DetailsPanel(QWidget):
     def dress(self) -> None:
         """Follow the scale."""
         self.filled_table.setColumnWidth(_BAR, themes.px(_BAR_PX))
+        self.entity.setMaximumWidth(themes.px(_CHOICE_PX))
 
     def clear(self) -> None:
         """Show that nothing was run."""

@@ -20,6 +20,8 @@ from metl_gui.workbench.filled import EntityFilled, filled_of
 
 _FILLED, _BAR = 2, 3
 _ROOM_FOR_BARS_PX = 430
+_LEAST_BAR_PX = 58
+_NAMES_FIRST_PX = 80
 
 
 class EntityPanel(QFrame):
@@ -42,7 +44,7 @@ class EntityPanel(QFrame):
         self.table = make_table("Messages by entity", self.model)
         columns = self.table.horizontalHeader()
         modes = QHeaderView.ResizeMode.Stretch, QHeaderView.ResizeMode.ResizeToContents
-        for column, mode in enumerate((modes[0], modes[1], modes[1], modes[0])):
+        for column, mode in enumerate((modes[0], modes[1], modes[1], QHeaderView.ResizeMode.Fixed)):
             columns.setSectionResizeMode(column, mode)
         self.facts = Elided("", "small")
         row = QHBoxLayout()
@@ -60,8 +62,11 @@ class EntityPanel(QFrame):
         self.table.activated.connect(self._activated)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the bars out when there is no room for them and the names."""
+        """Give the bars what the names can spare, and leave them out when there is no room for both."""
         super().resizeEvent(event)
+        self.table.setColumnWidth(
+            _BAR, max(themes.px(_LEAST_BAR_PX), self.width() * 2 // 7 - themes.px(_NAMES_FIRST_PX))
+        )
         self.table.setColumnHidden(_BAR, self.width() < themes.px(_ROOM_FOR_BARS_PX))
 
     def clear(self) -> None:

@@ -30,7 +30,7 @@ from metl_gui.ui.run.history_model import HistoryEntry
 from metl_gui.ui.run.past_course import course_of
 from metl_gui.ui.run.production import ProductionRuns
 from metl_gui.ui.run.production_words import question_about
-from metl_gui.ui.run.run_words import count_words, moment_words, source_words, title_words
+from metl_gui.ui.run.run_words import DIED, count_words, moment_words, source_words, title_words
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.speed import SpeedPanel
@@ -268,7 +268,8 @@ class RunPage(QMainWindow):
         self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
         self.head.offer("Go on" if run.can_go_on else "")
         if run.report.failure:
-            self.failure.show_words("The run ended before its time.", run.report.failure, can_run_again=False)
+            words = DIED if run.status is RunStatus.DIED else run.report.failure
+            self.failure.show_words("The run ended before its time.", words, can_run_again=False)
         self._reading.start(
             "Reading the course of the run", lambda _watch: course_of(workbench, run.run_id, report), self._draw
         )

@@ -10,6 +10,12 @@ from typing import Any
 from metl_gui.ui.run.amounts import duration
 from metl_gui.workbench.running import PRODUCTION
 
+DIED = (
+    "Its process is gone: it was killed, or the computer was switched off. "
+    "Nothing is lost: Go on begins where its last batch was put in place."
+)
+"""What became of a production run whose process died."""
+
 
 def kind_words(report: Mapping[str, Any]) -> str:
     """Say what kind of run it was."""

@@ -9,45 +9,6 @@ import sys
 from collections.abc import Sequence
 
 from metl_gui import __version__
-from metl_gui.cli import (
-    computer,
-    demo,
-    differences,
-    mappings,
-    merges,
-    owners,
-    past_runs,
-    profiles,
-    publishing,
-    reviews,
-    runs,
-    samples,
-    schemas,
-    states,
-    suggestions,
-)
-from metl_gui.cli.commands import Commands, Parser, common_options
-from metl_gui.cli.outcomes import CANCELLED, finished
-from metl_gui.cli.output import Output
-
-GROUPS = (
-    computer,
-    demo,
-    schemas,
-    owners,
-    mappings,
-    suggestions,
-    reviews,
-    states,
-    publishing,
-    differences,
-    merges,
-    runs,
-    samples,
-    past_runs,
-    profiles,
-)
-"""The modules that register commands, in the order of the help."""
 
 _DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."
 _EXIT_CODES = """\
@@ -62,13 +23,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the program's name; by default those of this process.
     """
     _open_closed_streams()
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        return 130  # before there is anything that could be cancelled in order
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from metl_gui.cli.outcomes import finished
+    from metl_gui.cli.output import Output
+
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        arguments = build_parser().parse_args(argv)
-    except KeyboardInterrupt:
-        return CANCELLED
+    arguments = build_parser().parse_args(argv)
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
 
@@ -85,7 +53,44 @@ def _open_closed_streams() -> None:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of the program and of all its commands."""
+    """Build the parser of the program and of all its commands, in the order of the help."""
+    # Loaded here rather than above, so that whoever changes their mind at once meets no traceback.
+    from metl_gui.cli import (
+        computer,
+        demo,
+        differences,
+        mappings,
+        merges,
+        owners,
+        past_runs,
+        profiles,
+        publishing,
+        reviews,
+        runs,
+        samples,
+        schemas,
+        states,
+        suggestions,
+    )
+    from metl_gui.cli.commands import Commands, Parser, common_options
+
+    groups = (
+        computer,
+        demo,
+        schemas,
+        owners,
+        mappings,
+        suggestions,
+        reviews,
+        states,
+        publishing,
+        differences,
+        merges,
+        runs,
+        samples,
+        past_runs,
+        profiles,
+    )
     parser: argparse.ArgumentParser = Parser(
         prog="metl",
         description=_DESCRIPTION,
@@ -96,7 +101,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"metl {__version__}")
     common_options(parser, json=False, debug=False)
     commands = Commands(parser.add_subparsers(dest="command", metavar="COMMAND", required=True))
-    for group in GROUPS:
+    for group in groups:
         group.register(commands)
     return parser
 

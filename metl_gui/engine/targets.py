@@ -37,6 +37,7 @@ _STANDALONE = re.compile(rf"spark://{_PLACE}:\d{{1,5}}(,{_PLACE}:\d{{1,5}})*")
 _CONNECT = re.compile(rf"sc://({_PLACE})(?::(\d{{1,5}}))?(?:/(?:;(.*))?)?")
 _OTHERS = re.compile(r"yarn|k8s://\S+|local-cluster\[\d+,\d+,\d+\]|local\[(\*|\d+),\d+\]|[a-z][a-z0-9+.-]*://\S+")
 _KNOWN = ("local[*]", "sc://host:port", "spark://host:port", "yarn", "k8s://...")
+_PASSWORD = re.compile(r"//[^/@\s]*:[^/@\s]*@")
 _SECRET = re.compile(r"secret|passw|token|credential|(access|api|account|private)[._-]?key", re.IGNORECASE)
 
 
@@ -120,6 +121,13 @@ def parse_target(text: str) -> Target:
         RunError: it is not known.
     """
     text = text.strip()
+    if _PASSWORD.search(text):
+        # Not quoted, and never kept: targets stand in reports, in orders of production runs and on screens.
+        raise RunError(
+            "The Spark target holds a password.",
+            "An address is shown and written down as it is.",
+            "Write it without, and give the secret to a profile: metl profile add NAME TARGET --secret SETTING.",
+        )
     if _LOCAL.fullmatch(text):
         return Target(master=text)
     if re.fullmatch(r"local\[\d+\]", text):
@@ -175,7 +183,7 @@ def _refusal(host: str, port: int) -> str:
 def _connect_target(text: str) -> Target:
     found = _CONNECT.fullmatch(text)
     if not found or not 0 < int(found.group(2) or CONNECT_PORT) <= 65535:
-        shown = text.partition(";")[0]
+        shown = _without_parameters(text)
         raise RunError(
             "The address of the Spark Connect server cannot be read.",
             f"{shown} is not sc://host:port, optionally followed by /;name=value;name=value.",
@@ -200,12 +208,17 @@ def _connect_target(text: str) -> Target:
     return Target(master=f"{head}/;{parameters}" if parameters else head, secrets=tuple(secrets))
 
 
+def _without_parameters(text: str) -> str:
+    """Leave out what may be a token."""
+    return re.split("[;?]", text, maxsplit=1)[0]
+
+
 def _unknown(text: str) -> RunError:
     if text.startswith("@"):
         return RunError("A profile stands for no target by itself.", f"{text} was not looked up.", _HERE)
     near = near_names(text, _KNOWN)
     return RunError(
         "The Spark target is not known.",
-        f"{text[:200] or 'Nothing'} is none of {', '.join(_KNOWN)} or @profile.",
+        f"{_without_parameters(text)[:200] or 'Nothing'} is none of {', '.join(_KNOWN)} or @profile.",
         f"{near} {_HERE}".strip(),
     )

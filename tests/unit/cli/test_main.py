@@ -154,3 +154,20 @@ def test_a_file_name_that_is_not_utf8_still_gives_a_json_document() -> None:
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"]["title"]
+
+
+def test_nothing_is_loaded_before_an_interrupt_can_be_taken() -> None:
+    code = "import sys, metl_gui.cli.main; print(sorted(name for name in sys.modules if name.startswith('metl_gui.')))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "['metl_gui.cli', 'metl_gui.cli.main']"
+
+
+def test_an_interrupt_while_the_program_loads_ends_with_130_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("metl_gui.cli.main.build_parser", interrupted)
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -80,3 +80,21 @@ def test_a_cluster_is_there_when_one_of_its_masters_answers(ports: tuple[int, in
 
 def test_a_profile_is_named_beside_where_it_leads() -> None:
     assert Target(master="yarn", profile="lab").shown == "@lab (yarn)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sc://me:hunter2@h:1",
+        "spark://me:hunter2@h:1",
+        "k8s://https://me:hunter2@h:1",
+        "mesos://me:hunter2@h",
+        "sc://h:1/?token=hunter2",
+        "yarn;token=hunter2",
+        "local[*];token=hunter2",
+    ],
+)
+def test_a_secret_in_an_address_that_takes_none_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(RunError) as refused:
+        parse_target(text)
+    assert "hunter2" not in str(refused.value)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-_DAY_MS = 86_400_000
+DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = "date=unknown"
 
 
 def date_folder(ts_ms: int | None) -> str:
     """Return ``date=YYYY-MM-DD``, ``date=unknown`` where there is no time or none that a calendar has."""
-    return UNKNOWN if ts_ms is None else _of_day(ts_ms // _DAY_MS)
+    return UNKNOWN if ts_ms is None else _of_day(ts_ms // DAY_MS)
 
 
 @lru_cache(maxsize=65536)

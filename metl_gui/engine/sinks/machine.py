@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+from functools import cache
+from importlib import resources
 from types import ModuleType
 
 from metl_gui.engine.kernel.compiled import build
@@ -13,7 +16,11 @@ WORTH_ROWS = 4096
 MAKING_ROWS = 250_000
 """Making the machine code takes a few seconds, once for each computer and version."""
 
-_READY = "cutting-ready"
+
+@cache
+def stamp() -> str:
+    """Return what tells one source of the machine code from another."""
+    return hashlib.sha256(resources.files(__package__).joinpath("cutting.py").read_bytes()).hexdigest()[:20]
 
 
 class Machine:
@@ -46,13 +53,15 @@ class Machine:
         if folder is None:
             self._is_possible = False
             return
-        mark = folder / _READY
+        mark = folder / f"cutting-{stamp()}"
         if self._rows <= self.making_rows and not mark.exists():
             return
         try:
             from metl_gui.engine.sinks import cutting
+
+            cutting.warm()
         except (ImportError, OSError, MemoryError):
-            # The compiler's library is damaged, or there is no memory left for it.
+            # The compiler's library is damaged, or there is no memory left for it, or no room to keep what it made.
             self._is_possible = False
             return
         self._module = cutting

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,8 @@ from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
 from metl_gui.engine.sinks.cut_rows import begin_with
-from metl_gui.engine.sinks.dates import date_folder
+from metl_gui.engine.sinks.dates import DAY_MS, UNKNOWN, date_folder
+from metl_gui.engine.sinks.encoding import repeating
 from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.engine.sinks.typed_rows import TypedRows
@@ -151,16 +152,24 @@ class ParquetSink:
             make_below(self.folder, names)
             self._written.append(str(path))
             with path.open("xb") as file:
-                pq.write_table(table, file, row_group_size=rows, compression="zstd")
+                # The stubs know no list here.
+                repeated: Any = repeating(table)
+                pq.write_table(table, file, row_group_size=rows, compression="zstd", use_dictionary=repeated)
         except OSError as error:
             raise unwritable(path, error) from error
 
 
 def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:
     """Cut a table by the day of its messages; the order within a day stays."""
-    names = [date_folder(stamp) for stamp in table["ts_ms"].to_pylist()]
-    days, which = np.unique(np.array(names), return_inverse=True)
+    stamps = table["ts_ms"].combine_chunks()
+    days, at_day = np.unique(stamps.fill_null(0).to_numpy() // DAY_MS, return_inverse=True)
+    # More than one day may have no name of its own.
+    of_day = [date_folder(day * DAY_MS) for day in days.tolist()]
+    names = sorted({*of_day, UNKNOWN})
+    which = np.array([names.index(name) for name in of_day], np.int64)[at_day]
+    which[stamps.is_null().to_numpy(zero_copy_only=False)] = names.index(UNKNOWN)
     order = np.argsort(which, kind="stable")
-    ends = np.cumsum(np.bincount(which, minlength=len(days))).tolist()
-    for day, start, end in zip(days.tolist(), [0, *ends], ends, strict=False):
-        yield day, table.take(order[start:end])
+    ends = np.cumsum(np.bincount(which, minlength=len(names))).tolist()
+    for day, start, end in zip(names, [0, *ends], ends, strict=False):
+        if start < end:
+            yield day, table.take(order[start:end])

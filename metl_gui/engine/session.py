@@ -45,7 +45,7 @@ QUICK_START = "-XX:TieredStopAtLevel=1"
 
 _OPTIONS = "spark.driver.extraJavaOptions"
 _STOP_SECONDS = 3.0
-_BREAK_SECONDS = 0.3
+_END_SECONDS = 5.0
 
 
 def source_root() -> Path:
@@ -90,10 +90,14 @@ class SparkRuntime:
         return self.is_alive
 
     def has_died(self) -> bool:
-        """Say whether the JVM is gone; its connections break a moment before its process ends."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._jvm.wait(_BREAK_SECONDS)
-        return not self.is_alive
+        """Say whether the JVM is gone: it answers no more, and its process ends in a moment."""
+        try:
+            self.spark.sparkContext.getLocalProperty("spark.job.description")
+        except Exception:  # noqa: BLE001 - py4j's errors have no base in common
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._jvm.wait(_END_SECONDS)
+            return True
+        return False
 
     def died(self) -> RunError:
         """Say that the session went away during a run."""

@@ -25,8 +25,9 @@ _CANCEL_BOUND_SECONDS = 1.0
 
 
 @pytest.fixture
-def own_spark() -> Iterator[SparkProcess]:
-    """A Spark process of the test's own, to be killed."""
+def own_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkProcess]:
+    """A Spark process of the test's own, to be killed; it has no machine code, so that runs last long enough."""
+    monkeypatch.setenv("METL_KERNEL_CACHE", "/dev/null/nowhere")
     with SparkProcess("local[2]") as process:
         yield process
 
@@ -53,7 +54,15 @@ def _wait_until_gone(process_ids: list[int], seconds: float = 20) -> list[int]:
 
 
 def _java_of(spark: SparkProcess) -> int:
-    return next(i for i in children_of(_id_of(spark)) if Path(f"/proc/{i}/exe").resolve().name == "java")
+    return next(i for i in children_of(_id_of(spark)) if _program_of(i) == "java")
+
+
+def _program_of(process_id: int) -> str:
+    """Return the name of a process's program, nothing for one that has just ended."""
+    try:
+        return Path(f"/proc/{process_id}/exe").readlink().name
+    except OSError:
+        return ""
 
 
 def _once_records_flow(act: Callable[[], None], events: list[EngineEvent]) -> Callable[[EngineEvent], None]:

@@ -23,6 +23,14 @@ def spark() -> Iterator[SparkProcess]:
         yield process
 
 
+@pytest.fixture
+def slow_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkProcess]:
+    """A Spark process without machine code, for runs that must last until somebody acts; it may be killed."""
+    monkeypatch.setenv("METL_KERNEL_CACHE", "/dev/null/nowhere")
+    with SparkProcess("local[2]") as process:
+        yield process
+
+
 @pytest.fixture(scope="session")
 def order_plan() -> bytes:
     """One schema that feeds two entities."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +22,6 @@ from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000
 _CANCEL_BOUND_SECONDS = 1.0
-
-
-@pytest.fixture
-def own_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkProcess]:
-    """A Spark process of the test's own, to be killed; it has no machine code, so that runs last long enough."""
-    monkeypatch.setenv("METL_KERNEL_CACHE", "/dev/null/nowhere")
-    with SparkProcess("local[2]") as process:
-        yield process
 
 
 @pytest.fixture
@@ -90,48 +82,48 @@ def _id_of(spark: SparkProcess) -> int:
 
 
 def test_a_jvm_that_dies_fails_the_run_in_words_and_the_next_run_has_a_new_one(
-    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
-    own_spark.wait_until_ready()
+    slow_spark.wait_until_ready()
     events: list[EngineEvent] = []
-    kill = _once_records_flow(lambda: os.kill(_java_of(own_spark), signal.SIGKILL), events)
+    kill = _once_records_flow(lambda: os.kill(_java_of(slow_spark), signal.SIGKILL), events)
     with pytest.raises(RunError) as caught:
-        own_spark.run(spec_of(long_source), kill)
+        slow_spark.run(spec_of(long_source), kill)
     assert "memory" in caught.value.hint
     assert isinstance(events[-1], RunFailed)
     assert _outputs(tmp_path) == []
-    assert own_spark.run(spec_of(long_source, limit=5)).read == 5
+    assert slow_spark.run(spec_of(long_source, limit=5)).read == 5
 
 
 def test_a_killed_host_fails_the_run_in_words_takes_its_jvm_along_and_the_next_run_has_a_new_one(
-    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
-    own_spark.wait_until_ready()
-    below = children_of(_id_of(own_spark))
-    kill = _once_records_flow(lambda: os.kill(_id_of(own_spark), signal.SIGKILL), [])
+    slow_spark.wait_until_ready()
+    below = children_of(_id_of(slow_spark))
+    kill = _once_records_flow(lambda: os.kill(_id_of(slow_spark), signal.SIGKILL), [])
     with pytest.raises(RunError) as caught:
-        own_spark.run(spec_of(long_source), kill)
+        slow_spark.run(spec_of(long_source), kill)
     assert caught.value.hint
     assert _wait_until_gone(below) == []
     assert _outputs(tmp_path) == []
-    assert own_spark.run(spec_of(long_source, limit=5)).read == 5
+    assert slow_spark.run(spec_of(long_source, limit=5)).read == 5
 
 
 def test_a_hung_host_does_not_keep_cancel_waiting(
-    own_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
-    own_spark.wait_until_ready()
-    everything = [_id_of(own_spark), *children_of(_id_of(own_spark))]
+    slow_spark.wait_until_ready()
+    everything = [_id_of(slow_spark), *children_of(_id_of(slow_spark))]
     asked: list[float] = []
     events: list[EngineEvent] = []
 
     def hang_and_cancel() -> None:
-        os.kill(_id_of(own_spark), signal.SIGSTOP)
+        os.kill(_id_of(slow_spark), signal.SIGSTOP)
         asked.append(time.monotonic())
-        own_spark.cancel()
+        slow_spark.cancel()
 
     with pytest.raises(RunCancelled):
-        own_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, events))
+        slow_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, events))
     assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
     assert isinstance(events[-1], RunStopped)
     assert _wait_until_gone(everything) == []
@@ -139,17 +131,17 @@ def test_a_hung_host_does_not_keep_cancel_waiting(
 
 
 def test_cancel_while_the_session_still_starts_answers_within_a_second(
-    own_spark: SparkProcess, spec_of: SpecOf, long_source: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
 ) -> None:
     asked: list[float] = []
 
     def cancel() -> None:
         asked.append(time.monotonic())
-        own_spark.cancel()
+        slow_spark.cancel()
 
     threading.Timer(0.3, cancel).start()
     with pytest.raises(RunCancelled):
-        own_spark.run(spec_of(long_source))
+        slow_spark.run(spec_of(long_source))
     assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
 
 

@@ -21,7 +21,7 @@ from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 24_000
 _HIDDEN = "hunter2-of-the-lake"
-_MANY = 400_000
+_MANY = 1_200_000
 """More than a run reads before somebody who sees its first progress can act."""
 
 

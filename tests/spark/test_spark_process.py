@@ -166,11 +166,11 @@ def test_a_file_that_grows_during_the_run_is_read_to_its_old_end_and_reported(
 
 
 def test_cancel_answers_within_a_second_leaves_nothing_and_the_session_goes_on(
-    spark: SparkProcess, spec_of: SpecOf, tmp_path: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path
 ) -> None:
     path = _source(tmp_path, _LONG)
-    spark.wait_until_ready()
-    host = spark.process_id
+    slow_spark.wait_until_ready()
+    host = slow_spark.process_id
     asked: list[float] = []
     events: list[EngineEvent] = []
 
@@ -178,12 +178,12 @@ def test_cancel_answers_within_a_second_leaves_nothing_and_the_session_goes_on(
         events.append(event)
         if isinstance(event, RunProgressed) and event.tally.read and not asked:
             asked.append(time.monotonic())
-            spark.cancel()
+            slow_spark.cancel()
 
     with pytest.raises(RunCancelled):
-        spark.run(spec_of(path), cancel_in_the_middle)
+        slow_spark.run(spec_of(path), cancel_in_the_middle)
     assert time.monotonic() - asked[0] < CANCEL_BOUND_SECONDS
     assert isinstance(events[-1], RunStopped)
     assert _left(tmp_path) == []
-    assert spark.run(spec_of(_source(tmp_path, 10))).read == 10
-    assert spark.process_id == host
+    assert slow_spark.run(spec_of(_source(tmp_path, 10))).read == 10
+    assert slow_spark.process_id == host

@@ -152,16 +152,22 @@ def past_string(at: int, end: int) -> int:
         if marks == 0:
             at += VECTOR
             continue
-        at += first_bit(marks)
-        letter = load8(at)
+        place = 0
         # Escapes often come one after the other.
-        while letter == BACKSLASH and is_short_escape(load8(at + 1)) and at < end:
-            at += 2
-            letter = load8(at)
-        if letter == QUOTE:
-            return at + 1 if at < end else 0
-        if letter < SPACE or letter == BACKSLASH or letter >= 0x80:
-            at = past_rarity(at)
+        while marks != 0:
+            place = first_bit(marks)
+            letter = load8(at + place)
+            if letter == QUOTE:
+                return at + place + 1 if at + place < end else 0
+            if letter != BACKSLASH or place == VECTOR - 1 or not is_short_escape(load8(at + place + 1)):
+                break
+            marks &= ~(3 << place)
+        if marks == 0:
+            at += VECTOR
+        elif load8(at + place) == BACKSLASH and is_short_escape(load8(at + place + 1)):
+            at += place + 2
+        else:
+            at = past_rarity(at + place)
             if at == 0:
                 return 0
     return 0
@@ -223,6 +229,27 @@ def past_scalar(at: int, end: int, letter: int) -> int:
 
 
 @compiled
+def unescape_one(target: int, at: int) -> tuple[int, int]:
+    """Write what an escape or a character beyond ASCII stands for; return where it and what was written end."""
+    letter = load8(at)
+    if letter != BACKSLASH:
+        after = past_rarity(at)
+        while at < after:
+            store8(target, load8(at))
+            target += 1
+            at += 1
+        return after, target
+    letter = load8(at + 1)
+    if letter == QUOTE or letter == BACKSLASH:
+        store8(target, letter)
+        return at + 2, target + 1
+    code = code_of_escape(at)
+    if code < 0:
+        return 0, 0
+    return past_escape(at), write_character(target, code)
+
+
+@compiled
 def unescape(state: int, at: int, end: int) -> int:
     """Write what a string stands for into the scratch room, its opening quote being behind us.
 
@@ -236,39 +263,32 @@ def unescape(state: int, at: int, end: int) -> int:
             return 0
         marks = special(at)
         copy_vector(target, at)
+        place, dropped = 0, 0
+        while marks != 0:
+            place = first_bit(marks)
+            if place == VECTOR - 1 or load8(at + place) != BACKSLASH:
+                break
+            letter = load8(at + place + 1)
+            if letter != QUOTE and letter != BACKSLASH:
+                break
+            # It stands for itself: all from it on moves up over the backslash.
+            copy_vector(target + place - dropped, at + place + 1)
+            dropped += 1
+            marks &= ~(3 << place)
         if marks == 0:
             at += VECTOR
-            target += VECTOR
+            target += VECTOR - dropped
             continue
-        plain = first_bit(marks)
-        at += plain
-        target += plain
-        letter = load8(at)
-        if letter == QUOTE:
+        at += place
+        target += place - dropped
+        if load8(at) == QUOTE:
             if at >= end:
                 return 0
             store64(state + S_SCRATCH, target)
             return target
-        if letter == BACKSLASH:
-            letter = load8(at + 1)
-            if letter == QUOTE or letter == BACKSLASH:
-                store8(target, letter)
-                target += 1
-                at += 2
-                continue
-            code = code_of_escape(at)
-            if code < 0:
-                return 0
-            at = past_escape(at)
-            target = write_character(target, code)
-        else:
-            after = past_rarity(at)
-            if after == 0:
-                return 0
-            while at < after:
-                store8(target, load8(at))
-                target += 1
-                at += 1
+        at, target = unescape_one(target, at)
+        if at == 0:
+            return 0
     return 0
 
 

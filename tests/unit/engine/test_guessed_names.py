@@ -1,0 +1,98 @@
+"""Machine code guesses the names of an object from the one before, and shares text between messages: never in error."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from metl_gui.engine.kernel.compiled import tables as tables_module
+from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.plan import Plan
+from tests.helpers.plans import map_all, plan_of
+
+_NAMES = ("id", "a", "eightlet", "thirteen_long", "fourteen__long", "a_name_of_some_thirty_letters_x", "grüße", "")
+_UNAVAILABLE = "__debezium_unavailable_value"
+
+
+def _plan(names: Sequence[str], entities: int) -> Plan:
+    """Make a schema of so many columns, each entity taking some of them."""
+    blocks = [
+        {"entity": f"e{n}", "entity_version": "1", "targets": [[name, f"{name}_of"] for name in names[n : n + 3]]}
+        for n in range(entities)
+    ]
+    version = {"label": "1", "paths": list(names), "key": ["id"], "blocks": blocks}
+    return plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]})
+
+
+def _envelope(row: dict[str, Any], op: str, space: str = "") -> bytes:
+    source = {"name": "srv", "schema": "pub", "table": "t0", "lsn": 7, "ts_ms": 5}
+    content = {"before": None, "after": row, "source": source, "op": op, "ts_ms": 9}
+    return json.dumps(content, ensure_ascii=False, separators=("," + space, ":" + space)).encode()
+
+
+def _assert_same(ours: Outcome, theirs: Outcome) -> None:
+    assert ours.messages() == theirs.messages()
+    assert ours.fates.tolist() == theirs.fates.tolist()
+    assert ours.counts() == theirs.counts()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_whose_names_begin_like_those_before_them_are_told_apart(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dice = random.Random(seed)
+    plan = _plan(_NAMES[:6], 2)
+    kernel, reference = Kernel(plan, choice="compiled", patience=0), Kernel(plan, choice="reference")
+    hits = 0
+    for batch in range(8):
+        raws = []
+        for _ in range(60):
+            names = list(_NAMES[: dice.choice((0, 1, 3, 5, 6, 6, 6, 8))])
+            if dice.random() < 0.2:
+                dice.shuffle(names)
+            if dice.random() < 0.2 and names:
+                names[-1] += dice.choice("xé")
+            row = {name: dice.choice((None, 1, "x", {"a": 1}, {}, [])) for name in names}
+            raws.append(_envelope(row, dice.choice("cru"), dice.choice(("", "", " "))))
+        ours = map_all(kernel, raws)
+        _assert_same(ours, map_all(reference, raws))
+        hits += ours.hits
+        if batch == 4:
+            monkeypatch.setattr(tables_module, "MOST_NUMBERED", 1)
+            map_all(kernel, raws[:1])
+            monkeypatch.undo()
+    assert hits > 200
+
+
+@pytest.mark.parametrize("op", ["c", "u"])
+def test_each_message_of_a_record_has_its_own_payload_whichever_of_them_are_not_sent(op: str) -> None:
+    dice = random.Random(op)
+    names = ("id", "a", "b", "c", "d", "e", "f")
+    plan = _plan(names, 5)
+    kernel = Kernel(plan, choice="compiled", patience=0)
+    values = (None, None, None, 1, "x" * 15, "x" * 16, "x" * 33, _UNAVAILABLE)
+    raws = [_envelope({name: dice.choice(values) for name in names}, op) for _ in range(300)]
+    map_all(kernel, raws)
+    ours = map_all(kernel, raws)
+    _assert_same(ours, map_all(Kernel(plan, choice="reference"), raws))
+    assert ours.hits > 30
+
+
+def test_text_in_wrappers_is_read_alike_wherever_its_escapes_stand() -> None:
+    dice = random.Random(3)
+    plan = _plan(("id", "a"), 1)
+    kernel = Kernel(plan, choice="compiled", patience=0)
+    raws = []
+    for shift in range(300):
+        text = "".join(dice.choices('ab"\\\n\té€𝄞/', k=shift % 40))
+        inner = json.dumps({"id": "x" * (shift % 17), "a": text}, ensure_ascii=shift % 2 == 0)
+        raws.append(json.dumps({"topic": "srv.pub.t0", "value": inner}, ensure_ascii=shift % 3 == 0).encode())
+    map_all(kernel, raws)
+    ours = map_all(kernel, raws)
+    _assert_same(ours, map_all(Kernel(plan, choice="reference"), raws))
+    assert ours.hits > 250

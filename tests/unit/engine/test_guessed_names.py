@@ -57,7 +57,7 @@ def test_rows_whose_names_begin_like_those_before_them_are_told_apart(
                 dice.shuffle(names)
             if dice.random() < 0.2 and names:
                 names[-1] += dice.choice("xé")
-            row = {name: dice.choice((None, 1, "x", {"a": 1}, {}, [])) for name in names}
+            row: dict[str, Any] = {name: dice.choice((None, 1, "x", {"a": 1}, {}, [])) for name in names}
             raws.append(_envelope(row, dice.choice("cru"), dice.choice(("", "", " "))))
         ours = map_all(kernel, raws)
         _assert_same(ours, map_all(reference, raws))

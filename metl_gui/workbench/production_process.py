@@ -137,15 +137,18 @@ class Production:
                 self.is_stopping.set()
 
     def _take_published(self) -> None:
-        state = self.order.spec.state
+        state, told = self.order.spec.state, ""
         while not self.is_over.wait(_PUBLISHED_SECONDS):
             try:
                 live = _live_state(Path(self.order.project))
                 if live is not None and live != state:
                     self._use(live)
                     state = live
+                told = ""
             except (MetlError, OSError) as error:  # the project may be moved, or on a disk that is away
-                _log.warning("newly published states cannot be looked for: %s", error)
+                if told != str(error):  # once, not each second for as long as it is away
+                    told = str(error)
+                    _log.warning("newly published states cannot be looked for: %s", error)
 
     def _use(self, state: int) -> None:
         with Workbench.open(Path(self.order.project), for_editing=False) as workbench:

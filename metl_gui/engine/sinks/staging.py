@@ -39,6 +39,8 @@ class Staging:
             raise RunError(
                 "This sink is not known.", f"{spec.sink} is neither a folder nor {NOOP}.", "Give a folder, or noop."
             )
+        if "://" in spec.errors:
+            raise RunError("Set-aside records need a folder.", f"{spec.errors} is an address.", "Give a folder.")
         self.out = None if spec.sink == NOOP else _place(Path(spec.sink))
         self.errors = _place(spec.errors_folder)
         self.messages_partial = _partial(self.out, spec.run_id) if self.out else None

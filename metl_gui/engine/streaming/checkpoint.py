@@ -210,7 +210,7 @@ def head_of(spec: RunSpec) -> StreamHead:
         stream=spec.run_id,
         source=_whole(spec.source),
         sink=sink,
-        errors=_whole(str(spec.errors_folder)),
+        errors=_whole(spec.errors or str(spec.errors_folder)),
         mode=spec.mode,
         checkpoint=_whole(spec.checkpoint),
     )
@@ -271,7 +271,44 @@ def check_claim(folder: Path, head: StreamHead | None) -> None:
 
 
 def _whole(text: str) -> str:
-    return str(Path(text).expanduser().absolute()) if text else ""
+    """Name a place of a run whole.
+
+    Raises:
+        RunError: it is none of this computer, or its name cannot be written down.
+    """
+    address, is_address, _ = text.partition("://")
+    if is_address:
+        raise RunError("A run in batches has folders only.", f"{address}://... is an address.", "Give a folder.")
+    try:
+        path = str(Path(text).expanduser().absolute()) if text else ""
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise RunError("The name of a folder is not UTF-8.", f"{in_utf8(text)}.", "Choose another name.") from error
+    except RuntimeError as error:  # the home folder of somebody unknown
+        raise RunError("A folder of the run cannot be found.", f"{text}: {error}", "Write its whole path.") from error
+    return path
+
+
+def check_apart(head: StreamHead) -> None:
+    """Refuse places of a stream that lie in each other, where one would take the other for somebody's data.
+
+    Raises:
+        RunError: the error names both.
+    """
+    sink, errors, checkpoint = Path(head.sink), Path(head.errors), Path(head.checkpoint)
+    if head.sink != NOOP and sink.is_relative_to(errors):
+        raise RunError(
+            "Messages and set-aside records need two folders.",
+            f"{sink} lies in {errors}.",
+            "Give another --errors folder.",
+        )
+    for place in (sink, errors):
+        if checkpoint.is_relative_to(place):
+            raise RunError(
+                "The checkpoint needs a folder beside the outputs.",
+                f"{checkpoint} lies in {place}.",
+                "Give another --checkpoint folder.",
+            )
 
 
 def check_stream(spec: RunSpec) -> None:
@@ -280,19 +317,14 @@ def check_stream(spec: RunSpec) -> None:
     Raises:
         RunError: the source, the checkpoint or a place for outputs will not do.
     """
-    source_paths(spec.source)
     wanted = head_of(spec)
+    source_paths(spec.source)
+    check_apart(wanted)
     found = read_head(Path(wanted.checkpoint))
     if found is not None:
         check_same(found, wanted)
     head = found or wanted
     folders = [Path(folder) for folder in (head.sink, head.errors) if folder != NOOP]
-    if len(folders) > 1 and (folders[0] == folders[1] or folders[0].is_relative_to(folders[1])):
-        raise RunError(
-            "Messages and set-aside records need two folders.",
-            f"{folders[0]} lies in {folders[1]}.",
-            "Give another --errors folder.",
-        )
     for folder in folders:
         check_claim(folder, found)
 

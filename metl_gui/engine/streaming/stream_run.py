@@ -24,7 +24,7 @@ from metl_gui.engine.streaming.batches import (
     moves_of,
     settle,
 )
-from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, claim
+from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of
 from metl_gui.engine.streaming.course import Course
 from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planning import mend
@@ -86,6 +86,7 @@ class StreamRun:
             RunError: the run cannot start or cannot go on.
         """
         refuse_feedback(self.spec)
+        check_apart(head_of(self.spec))
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)

@@ -101,6 +101,8 @@ def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path:
 def test_a_sink_that_is_not_known_is_refused_by_name(tmp_path: Path, sink: str) -> None:
     with pytest.raises(RunError) as caught:
         Staging(_spec(tmp_path, sink))
+    with pytest.raises(RunError, match="need a folder"):
+        Staging(_spec(tmp_path, errors=sink))
     assert sink in caught.value.text
 
 

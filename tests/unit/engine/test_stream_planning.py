@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.sources.batches import read_batches
-from metl_gui.engine.streaming.checkpoint import Checkpoint, read_head
+from metl_gui.engine.streaming.checkpoint import Checkpoint, check_stream, read_head
 from metl_gui.engine.streaming.ledger import GATHERED_EVERY, Ledger
 from metl_gui.engine.streaming.planning import SMALL_BATCH_SECONDS, Planner, mend
 from metl_gui.errors import RunError
@@ -340,3 +342,41 @@ def test_a_checkpoint_below_a_file_is_refused_in_words(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="cannot be read") as refused:
             read_head(place)
         assert str(place) in str(refused.value)
+
+
+def _stream(tmp_path: Path, **places: str) -> RunSpec:
+    facts = {"source": str(tmp_path), "sink": "/out", "errors": "/errors", "checkpoint": "/checkpoint"} | places
+    return RunSpec(run_id="r1", plan=b"", folder="/run", **facts)  # type: ignore[arg-type]  # all of them are texts
+
+
+@pytest.mark.parametrize("place", ["sink", "errors", "checkpoint", "source"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kafka://me:hunter2@h:1/{entity}", "kafka://... is an address"),
+        ("~nobody-of-this-name/x", "cannot be found"),
+        (os.fsdecode(b"odd\xff"), "not UTF-8"),
+    ],
+)
+def test_a_place_that_is_no_folder_here_is_refused_before_anything_is_made(
+    tmp_path: Path, place: str, text: str, said: str
+) -> None:
+    with pytest.raises(RunError, match=re.escape(said)) as refused:
+        check_stream(_stream(tmp_path, **{place: text}))
+    assert "hunter2" not in str(refused.value)
+    str(refused.value).encode()
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        {"checkpoint": "/out/checkpoint"},
+        {"checkpoint": "/errors"},
+        {"sink": "/errors/x"},
+        {"sink": "/same", "errors": "/same"},
+    ],
+)
+def test_places_of_a_stream_that_lie_in_each_other_are_refused(tmp_path: Path, places: dict[str, str]) -> None:
+    with pytest.raises(RunError, match="folder"):
+        check_stream(_stream(tmp_path, **places))
+    check_stream(_stream(tmp_path, errors="/checkpoint/errors", sink="/checkpoint/out"))

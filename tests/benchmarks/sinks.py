@@ -24,6 +24,7 @@ from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sinks.jsonl import JsonlSink
+from metl_gui.engine.sinks.machine import MACHINE, MAKING_ROWS
 from metl_gui.engine.sinks.parquet import ParquetSink
 from tests.benchmarks.harness import Case, paired
 from tests.benchmarks.kernel_loads import envelope
@@ -56,6 +57,9 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     plan = _plan()
     rows = [_row(dice, number) for number in range(count)]
     kernel = Kernel(plan)
+    # As after many rows: machine code is there.
+    if MACHINE.after(MAKING_ROWS + 1) is None:
+        raise AssertionError("there is no machine code")
     batches = []
     for start in range(0, count, _BATCH):
         raws = [envelope(start + n, "orders", row) for n, row in enumerate(rows[start : start + _BATCH])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QWidget
 
 from metl_gui.ui.elided import Elided
@@ -28,6 +29,26 @@ class DockTitle(QWidget):
         row.addStretch(1)
         row.addWidget(self.facts)
         self.row = row
+        self.title_comes_first = False
+        """Whether the facts give way before the title is cut."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the facts out before the title is cut."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """Show the facts where there is room for them beside the whole title and the controls."""
+        if not self.title_comes_first:
+            return
+        title = self.title.sizeHint().width()
+        others = [self.row.itemAt(at).widget() for at in range(self.row.count())]
+        shown = [each for each in others if each not in (None, self.title) and not each.isHidden()]
+        if self.facts.isHidden():
+            shown.append(self.facts)
+        margins = self.row.contentsMargins()
+        needed = title + sum(each.sizeHint().width() + self.row.spacing() for each in shown)
+        self.facts.setVisible(needed + margins.left() + margins.right() <= self.width())
 
 
 class Dock(QDockWidget):
@@ -65,3 +86,4 @@ class Dock(QDockWidget):
         self.line.title.setText(title)
         self.line.facts.setText(facts)
         self.line.pill.say(pill, kind)
+        self.line.fit()

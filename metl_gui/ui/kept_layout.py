@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QTimer
 from PySide6.QtWidgets import QMainWindow
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class KeptLayout:
             page.restoreState(state)
         if page is window.map and (state is None or not _knows(state, window.preview.dock.objectName())):
             window.preview.lay_out()
+            QTimer.singleShot(0, window.preview, window.preview.lay_out)  # again when the page has its size
         if page is window.map:
             window.map.folding.restore(window.settings.folded)
 

@@ -58,7 +58,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Run": (
         ("run", "stop", "choose_source"),
         ("run_production", "replay"),
-        ("run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
+        ("live_run", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
         ("run.profiles",),
         ("publish",),
     ),

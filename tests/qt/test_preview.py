@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QByteArray, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -22,7 +23,9 @@ from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.review.chooser import Chooser
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.ui.window import Window
+from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.sample_cache import SampleCache
+from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 
 ORDERS = "fx.payments.orders"
@@ -102,6 +105,22 @@ def test_a_cell_that_is_cleared_by_key_is_gone_from_the_preview_and_undo_brings_
     press(previewed, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert '"payment_id": 4711' in text(previewed)
     assert text(previewed).partition("state ")[0] == before
+
+
+def test_in_a_layout_kept_before_there_was_a_preview_it_has_its_share_of_the_room(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    first = make_window()
+    first.show_project(Workbench.open(sample.project))
+    QApplication.processEvents()
+    width = first.preview.dock.width()
+    names = [name.encode("utf-16-be") for name in ("previewDock", "anotherDock")]
+    first.settings.save_layout("mapPage", QByteArray(first.map.saveState().data().replace(*names)))
+    window = make_window()
+    window.show_project(Workbench.open(sample.project, False))
+    QApplication.processEvents()
+    assert window.preview.dock.isVisible()
+    assert window.preview.dock.width() == width
 
 
 def test_what_waits_in_the_block_is_said_below_its_message(previewed: Window) -> None:

@@ -87,6 +87,7 @@ class MapPage(QMainWindow):
         self.source_dock = Dock("extractionDock", "Extraction", self.sources)
         self.target_dock = Dock("cdmDock", "Canonical model", self.targets)
         self.block_dock = Dock("blockDock", "Block", self.block)
+        self.block_dock.line.title_comes_first = True
         self.block_dock.add_tools(self.block.tools)
         self.folding = Folding(self, ((self.source_dock, self.sources), (self.target_dock, self.targets)))
         self._build()

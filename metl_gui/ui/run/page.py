@@ -30,7 +30,7 @@ from metl_gui.ui.run.history_model import HistoryEntry
 from metl_gui.ui.run.past_course import course_of
 from metl_gui.ui.run.production import ProductionRuns
 from metl_gui.ui.run.production_words import question_about
-from metl_gui.ui.run.run_words import DIED, count_words, moment_words, source_words, title_words
+from metl_gui.ui.run.run_words import DIED, count_words, in_place_words, moment_words, source_words, title_words
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.speed import SpeedPanel
@@ -264,7 +264,8 @@ class RunPage(QMainWindow):
         self.past = run
         report = run.report.as_json()
         self._show_report(report, run.folder)
-        facts = f"{count_words(report)} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
+        counted = in_place_words(report) if run.status is RunStatus.DIED else count_words(report)
+        facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
         self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
         self.head.offer("Go on" if run.can_go_on else "")
         if run.report.failure:

@@ -50,3 +50,8 @@ def state_words(name: str, state: int) -> str:
 def count_words(report: Mapping[str, Any]) -> str:
     """Say how much was read, and how long that took."""
     return f"{report.get('read', 0):,} records in {duration(float(report.get('seconds', 0)))}"
+
+
+def in_place_words(report: Mapping[str, Any]) -> str:
+    """Say how much the batches of a run that died put in place; what it told beyond that is mapped again."""
+    return f"{report.get('read', 0):,} records are in place"

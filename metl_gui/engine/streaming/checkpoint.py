@@ -164,8 +164,11 @@ class Checkpoint:
         partial.replace(self._status)
 
     def status(self) -> SourceStatus | None:
-        """Return what was found when the source was listed last."""
-        return read_whole(self._status, SourceStatus)
+        """Return what was found when the source was listed last; a damaged file is none: the next listing mends it."""
+        try:
+            return read_whole(self._status, SourceStatus)
+        except RunError:
+            return None
 
     def add_problem(self, text: str) -> None:
         """Keep something that a person should know of the source."""

@@ -336,6 +336,16 @@ def test_a_problem_that_a_full_disk_cut_short_hides_no_other(checkpoint: Checkpo
     assert checkpoint.problem_texts() == ["one", "three"]
 
 
+def test_a_damaged_status_stops_no_run(checkpoint: Checkpoint, source: Path, clock: Clock) -> None:
+    (checkpoint.path / "status.json").write_bytes(b"")
+    assert checkpoint.status() is None
+    (source / "a.jsonl").write_text("1\n")
+    planner_of(checkpoint, source, clock).next_batch(0)
+    status = checkpoint.status()
+    assert status is not None
+    assert status.files == 1
+
+
 def test_a_checkpoint_below_a_file_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file", tmp_path / "file" / "below"):

@@ -42,8 +42,8 @@ class DockTitle(QWidget):
         if not self.title_comes_first:
             return
         title = self.title.sizeHint().width()
-        others = [self.row.itemAt(at).widget() for at in range(self.row.count())]
-        shown = [each for each in others if each not in (None, self.title) and not each.isHidden()]
+        inside = self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        shown = [each for each in inside if each is not self.title and not each.isHidden()]
         if self.facts.isHidden():
             shown.append(self.facts)
         margins = self.row.contentsMargins()

@@ -114,8 +114,8 @@ def test_in_a_layout_kept_before_there_was_a_preview_it_has_its_share_of_the_roo
     first.show_project(Workbench.open(sample.project))
     QApplication.processEvents()
     width = first.preview.dock.width()
-    names = [name.encode("utf-16-be") for name in ("previewDock", "anotherDock")]
-    first.settings.save_layout("mapPage", QByteArray(first.map.saveState().data().replace(*names)))
+    name, other = (name.encode("utf-16-be") for name in ("previewDock", "anotherDock"))
+    first.settings.save_layout("mapPage", QByteArray(bytes(first.map.saveState().data()).replace(name, other)))
     window = make_window()
     window.show_project(Workbench.open(sample.project, False))
     QApplication.processEvents()

@@ -57,6 +57,10 @@ def test_rows_whose_names_begin_like_those_before_them_are_told_apart(
                 dice.shuffle(names)
             if dice.random() < 0.2 and names:
                 names[-1] += dice.choice("xé")
+            if dice.random() < 0.2 and names:
+                # As long as the one that is guessed, and another one.
+                place = dice.randrange(len(names))
+                names[place] = names[place][:-1] + "z"
             row: dict[str, Any] = {name: dice.choice((None, 1, "x", {"a": 1}, {}, [])) for name in names}
             raws.append(_envelope(row, dice.choice("cru"), dice.choice(("", "", " "))))
         ours = map_all(kernel, raws)
@@ -66,7 +70,7 @@ def test_rows_whose_names_begin_like_those_before_them_are_told_apart(
             monkeypatch.setattr(tables_module, "MOST_NUMBERED", 1)
             map_all(kernel, raws[:1])
             monkeypatch.undo()
-    assert hits > 200
+    assert hits > 100
 
 
 @pytest.mark.parametrize("op", ["c", "u"])

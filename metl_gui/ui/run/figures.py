@@ -34,7 +34,7 @@ class Figure(QPushButton):
         self.setToolTip(leads_to)
         self._plain_words = self._all_words = words
         self._short: tuple[str, ...] = (short,) if short else ()
-        self._fewer_words = self._short
+        self._fewer_words: tuple[str, ...] = self._short
         self.value = plain_label(_NONE, "figure")
         self.words = Elided(words, "dim")
         for label in (self.value, self.words):

@@ -61,7 +61,8 @@ def hash_of_rows(pair: Pair) -> int:
     """Return the hash of the names of the last row that machine code has seen."""
     driver = pair.compiled._driver
     assert driver is not None
-    return int(driver.tables.heads[(layout.AFTER * layout.HEAD_BYTES + layout.HEAD_HASH) // layout.WORD])
+    shape = int(driver.tables.heads[(layout.AFTER * layout.HEAD_BYTES + layout.HEAD_SHAPE) // layout.WORD])
+    return next(int(mixed) for mixed, number in driver.tables.shapes.entries.tolist() if number == shape != 0)
 
 
 @needs_compiler

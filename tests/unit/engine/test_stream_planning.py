@@ -130,7 +130,11 @@ def test_a_line_feed_that_comes_late_is_no_trouble(
     assert checkpoint.problem_texts() == []
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b'{"n":1}\n'), b'[{"n":1}]', b'{\n "n":1\n}\n{\n "n":2\n}'])
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(b'{"n":1}\n'), b'[{"n":1}]', b'{\n "n":1\n}\n{\n "n":2\n}'],
+    ids=["packed", "an array", "objects over several lines"],
+)
 def test_what_is_no_file_of_lines_is_read_once_and_whole_when_it_rests(
     planner: Planner, source: Path, clock: Clock, checkpoint: Checkpoint, content: bytes
 ) -> None:

@@ -330,7 +330,7 @@ def test_names_from_files_do_not_speak_to_the_terminal(metl: Metl, project: Path
         (["--source", "{cdc}", "--sink", "noop", "--spark", "spark://127.0.0.1:1"], "does not answer"),
         (["--source", "{cdc}", "--sink", "noop", "--spark", "local[0]"], "that many threads"),
         (["--source", "{cdc}", "--sink", "noop", "--spark", "local[100000]"], "that many threads"),
-        (["--source", "{cdc}", "--sink", "noop", "--spark", "nonsense"], "nonsense is neither"),
+        (["--source", "{cdc}", "--sink", "noop", "--spark", "nonsense"], "nonsense is none of local"),
         (["--source", "{cdc}", "--sink", "noop", "--mode", "production", "--state", "3"], "State 3 of fx.metl is not"),
         (["--source", "{cdc}", "--sink", "noop", "--state", "-1"], "no state -1"),
     ],

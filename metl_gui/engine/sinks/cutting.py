@@ -17,10 +17,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.compiled.keeping import Locator, keep
 from metl_gui.engine.sinks.machine import stamp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,40 +43,15 @@ _BASE64 = np.full(256, -1, np.int64)
 _BASE64[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")] = np.arange(64)
 
 
-class _Locator(_CacheLocator):
-    """Has machine code kept beside the kernel's, as long as this source is the same."""
-
-    def __init__(self, line: int) -> None:
-        self.line = line
-
-    def get_cache_path(self) -> str:
-        return str(build.folder())
+class _Locator(Locator):
+    """Has machine code kept beside the kernel's, as long as this source is the same too."""
 
     def get_source_stamp(self) -> str:
-        return f"{build.digest()} {stamp()}"
-
-    def get_disambiguator(self) -> str:
-        return str(self.line)
-
-    @classmethod
-    def from_function(cls, function: Callable[..., Any], _path: str) -> _Locator:
-        return cls(function.__code__.co_firstlineno)
-
-
-class _Kept(CompileResultCacheImpl):
-    _locator_classes: Any = (_Locator,)
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Kept
+        return f"{super().get_source_stamp()} {stamp()}"
 
 
 def _compiled(function: Function) -> Function:
-    dispatcher: Any = njit(function, nogil=True, error_model="numpy")
-    if build.folder() is not None:
-        make: Any = _Cache
-        dispatcher._cache = make(function)
-    return dispatcher  # type: ignore[no-any-return]  # numba has no types for it
+    return keep(njit(function, nogil=True, error_model="numpy"), _Locator)  # type: ignore[no-any-return]  # numba has no types for it
 
 
 @_compiled

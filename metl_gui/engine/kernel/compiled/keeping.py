@@ -14,35 +14,35 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from metl_gui.engine.kernel.compiled.build import digest, folder
 
 
-class _Locator(_CacheLocator):
+class Locator(_CacheLocator):
+    """Says where the code of a function lies, and what it was made of; subclasses add sources of other rooms."""
+
     def __init__(self, line: int) -> None:
         self.line = line
 
     def get_cache_path(self) -> str:
+        """Return the folder."""
         return str(folder())
 
     def get_source_stamp(self) -> str:
+        """Return what tells one source of the code from another."""
         return digest()
 
     def get_disambiguator(self) -> str:
+        """Return what tells functions of one name apart."""
         return str(self.line)
 
     @classmethod
-    def from_function(cls, function: Callable[..., Any], _path: str) -> _Locator:
+    def from_function(cls, function: Callable[..., Any], _path: str) -> Locator:
+        """Make the one of a function."""
         return cls(function.__code__.co_firstlineno)
 
 
-class _Kept(CompileResultCacheImpl):
-    _locator_classes: Any = (_Locator,)
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Kept
-
-
-def keep(dispatcher: Any) -> Any:
+def keep(dispatcher: Any, locator: type[Locator] = Locator) -> Any:
     """Keep what is compiled of a function; where there is no folder, it is compiled anew by each process."""
     if folder() is not None:
-        make: Any = _Cache
+        # numba takes both from classes of its own kind.
+        kept = type("Kept", (CompileResultCacheImpl,), {"_locator_classes": (locator,)})
+        make: Any = type("Cache", (FunctionCache,), {"_impl_class": kept})
         dispatcher._cache = make(dispatcher.py_func)
     return dispatcher

@@ -12,6 +12,7 @@ import msgspec
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.event_log import bounded_lines
+from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
 
@@ -20,6 +21,7 @@ NOOP = "noop"
 BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet"]
+Lane: TypeAlias = Literal["batch", "fast"]
 
 
 _MOST_EVENT_BYTES = 16 << 20
@@ -53,7 +55,14 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         follow: go on when the source is exhausted, until somebody stops the run.
         is_frozen: stay with this state, whatever is published meanwhile.
         batch_bytes: about how much of the source a batch reads at most.
-        sink: a folder that is new or empty, or ``noop``.
+        lane: ``batch`` goes batch after batch; ``fast`` keeps tasks that consume, map and produce in transactions.
+        start: where a topic is read from when nothing was committed: ``earliest``, ``latest``, a time in ISO 8601, or
+            ``topic/partition/offset`` with commas between.
+        group: the consumer group of a fast lane; empty for one named after the run.
+        has_tombstones: send a null value after each delete into a topic.
+        wait_seconds: how long a partition waits for a version that is not known yet before the record is set aside.
+        servers: the Kafka servers of source, sink and errors, with their secrets; never written down.
+        sink: a folder that is new or empty, ``noop``, or topics.
         folder: the run folder; created when missing.
         errors: folder of the error store; by default ``errors`` in the run folder.
         mode: ``test`` or ``production``.
@@ -82,6 +91,17 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     follow: bool = False
     is_frozen: bool = False
     batch_bytes: int = BATCH_BYTES
+    lane: Lane = "batch"
+    start: str = ""
+    group: str = ""
+    has_tombstones: bool = False
+    wait_seconds: float = 0.0
+    servers: tuple[KafkaServers, ...] = ()
+
+    @property
+    def as_kept(self) -> RunSpec:
+        """What of it may be written down: without the plan, which the state stands for, and without secrets."""
+        return msgspec.structs.replace(self, plan=b"", servers=tuple(one.without_secrets for one in self.servers))
 
     @property
     def is_marked(self) -> bool:
@@ -122,7 +142,7 @@ class RunFolder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            document = msgspec.to_builtins(msgspec.structs.replace(spec, plan=b""))
+            document = msgspec.to_builtins(spec.as_kept)
             (self.path / "spec.json").write_bytes(msgspec.json.format(msgspec.json.encode(document)))
         except OSError as error:
             raise RunError(

@@ -131,7 +131,7 @@ def start_production(workbench: Workbench, request: RunRequest, watch: Watch = U
     _refuse_two(workbench.project_id, spec)
     check_run(spec, target)
     order = ProductionOrder(
-        spec=msgspec.structs.replace(_with_whole_paths(spec), plan=b""),
+        spec=_with_whole_paths(spec).as_kept,
         target=request.spark,
         project=str(workbench.path.absolute()),
         include_unconfirmed=request.include_unconfirmed,

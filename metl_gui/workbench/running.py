@@ -327,7 +327,7 @@ def kept(workbench: Workbench, report: RunReport, events: list[EngineEvent], spe
 
 def asked(spec: RunSpec) -> dict[str, Any]:
     """Return what was asked of a run as the project keeps it: without the plan, which the state stands for."""
-    document: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(spec, plan=b""))
+    document: dict[str, Any] = msgspec.to_builtins(spec.as_kept)
     return document
 
 

@@ -1,0 +1,118 @@
+r"""Kafka servers as an address names them, with the settings and secrets of the profile that they come from.
+
+An address is one of these:
+
+    kafka://host:port[,host:port]/topic[,topic]     topics by name
+    kafka://host:port/^shop\..*                     topics by pattern, a regular expression that begins with ^
+    kafka://host:port/metl.{entity}                 one topic for each entity, as a sink
+    kafka://@name/topic                             hosts, settings and secrets of a profile
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from metl_gui.errors import RunError
+
+SCHEME = "kafka://"
+ENTITY = "{entity}"
+_PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+):\d{1,5}"
+_ADDRESS = re.compile(rf"kafka://(?:@(?P<profile>[\w.-]+)|(?P<hosts>{_PLACE}(?:,{_PLACE})*))(?:/(?P<topics>\S*))?")
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+class KafkaServers(msgspec.Struct, frozen=True, kw_only=True):
+    """How Kafka servers are reached.
+
+    Args:
+        bootstrap: ``host:port`` with commas between.
+        settings: settings of librdkafka, such as ``security.protocol``.
+        secrets: such settings that are never shown, logged or written down.
+        profile: the profile that they come from, empty for none.
+    """
+
+    bootstrap: str
+    settings: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
+    profile: str = ""
+
+    @property
+    def client_settings(self) -> dict[str, str]:
+        """Everything a client is made with: for the client only, never to be shown."""
+        return {**dict(self.settings), **dict(self.secrets), "bootstrap.servers": self.bootstrap}
+
+    @property
+    def without_secrets(self) -> KafkaServers:
+        """The same without what may not be written down."""
+        return msgspec.structs.replace(self, secrets=())
+
+    @property
+    def shown(self) -> str:
+        """The servers as reports, logs and screens name them."""
+        return f"@{self.profile}" if self.profile else self.bootstrap
+
+    def __repr__(self) -> str:
+        """Leave the secrets out of whatever is logged."""
+        return f"KafkaServers({self.shown!r})"
+
+
+class KafkaAddress(msgspec.Struct, frozen=True, kw_only=True):
+    """What an address says; its profile is not looked up yet.
+
+    Args:
+        bootstrap: ``host:port`` with commas between, empty where a profile says it.
+        profile: the name of a profile, empty for none.
+        topics: the topics named one by one; of a sink one that may hold ``{entity}``.
+        pattern: the regular expression that topics fit whole, without its ``^``; empty for none.
+    """
+
+    bootstrap: str = ""
+    profile: str = ""
+    topics: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+def is_kafka(text: str) -> bool:
+    """Whether a source or a sink is in Kafka."""
+    return text.strip().startswith(SCHEME)
+
+
+def parse_address(text: str) -> KafkaAddress:
+    """Read an address as a person writes it.
+
+    Raises:
+        RunError: it cannot be read; the error shows how one is written.
+    """
+    found = _ADDRESS.fullmatch(text.strip())
+    if not found:
+        raise RunError(
+            "The Kafka address cannot be read.",
+            # Not quoted: a person may have written a password into it.
+            "It is kafka://host:port/topic, with commas between several hosts or topics.",
+            "Write it like kafka://broker.example.com:9092/shop.public.orders, or kafka://@profile/topic.",
+        )
+    topics = found["topics"] or ""
+    head = KafkaAddress(bootstrap=found["hosts"] or "", profile=found["profile"] or "")
+    if topics.startswith("^"):
+        return msgspec.structs.replace(head, pattern=_checked_pattern(topics[1:]))
+    names = tuple(dict.fromkeys(filter(None, topics.split(","))))
+    wrong = [name for name in names if not _TOPIC.fullmatch(name.replace(ENTITY, "entity"))]
+    if wrong:
+        raise RunError(
+            f"{wrong[0][:100]} is no name of a Kafka topic.",
+            "Topics are named with letters, digits, dots, dashes and underscores, 249 at most.",
+            "For a pattern write ^ before it, as in kafka://host:port/^shop\\..*",
+        )
+    return msgspec.structs.replace(head, topics=names)
+
+
+def _checked_pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise RunError(
+            "The pattern of topics is no regular expression.", f"{pattern[:200]}: {error}.", "Write it like ^shop\\..*"
+        ) from error
+    return pattern

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from metl_gui.ui.choice import Choice
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.ui.run.amounts import duration
-from metl_gui.ui.run.chart_views import ENTITIES, RECORDS, VIEWS, ChartView, entities_of
+from metl_gui.ui.run.chart_views import ENTITIES, RECORDS, VIEWS, ChartView
 from metl_gui.ui.run.course import Course, Stretch, line_words
 from metl_gui.ui.run.legend import LegendEntry
 
@@ -27,12 +28,19 @@ WINDOWS = (("last 60 s", 60.0), ("last 5 min", 300.0), ("whole run", None))
 _BESIDE_PX = 470
 """What stands in the head line beside the legend."""
 _WHOLE = 2
+_TOLD = 5
+"""So many of the last marks are read aloud."""
 
 
 class RunChart(QFrame):
     """A card with a head line, a legend and two plots.
 
     Draws only while it is seen and not paused; a frame costs what is drawn, however long the run is.
+
+    Args:
+        choices: the views that are offered, the first one shown.
+        nothing: what stands there before there is anything to draw.
+        can_start: whether a test run is offered meanwhile.
 
     Signals:
         copied: the shown data was put on the clipboard: how many rows.
@@ -42,22 +50,30 @@ class RunChart(QFrame):
     copied = Signal(object)
     run_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        choices: Sequence[ChartView] = VIEWS,
+        nothing: str = _NOTHING,
+        can_start: bool = True,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("surface", "card")
         self.setAccessibleName("Course of the run")
+        self._choices, self._can_start = tuple(choices), can_start
         self.course = Course()
         self.is_live = False
         self.hidden: set[str] = set()
-        self._entity = ""
+        self._chosen = ""
         self._held: Stretch | None = None
         self._pointed: float | None = None
         self._plots: Plots | None = None
         self._needs_drawing = False
-        self.view: ChartView = RECORDS
+        self.view: ChartView = self._choices[0]
         self.views, self.window_choice = Choice(), Choice()
         self.views.setAccessibleName("What the chart shows")
-        self.views.addItems([view.title for view in VIEWS])
+        self.views.addItems([view.title for view in self._choices])
         self.window_choice.setAccessibleName("Time that the chart shows")
         self.window_choice.addItems([words for words, _ in WINDOWS])
         self.window_choice.setCurrentIndex(_WHOLE)
@@ -65,7 +81,7 @@ class RunChart(QFrame):
         self.pause.setCheckable(True)
         self.pause.setAccessibleDescription("Keeps the chart still while the run goes on")
         self.moment = plain_label("", "small")
-        self.nothing = QWidget()
+        self.nothing, self._nothing_words = QWidget(), nothing
         self.start = KeyButton("Test run", "F5")
         self.start.setAccessibleDescription("Maps the chosen messages with what is on the screen")
         self.entries: list[LegendEntry] = []
@@ -99,15 +115,19 @@ class RunChart(QFrame):
 
     def show_entity(self, entity: str) -> None:
         """Draw the messages of an entity among those of the largest."""
-        self._entity = entity
-        if self.views.currentIndex() != VIEWS.index(ENTITIES):
-            self.views.setCurrentIndex(VIEWS.index(ENTITIES))
+        self.show_chosen(ENTITIES, entity)
+
+    def show_chosen(self, view: ChartView, chosen: str) -> None:
+        """Draw a view that chooses its lines by the run, with a line of its own choice among them."""
+        self._chosen = chosen
+        if self.views.currentIndex() != self._choices.index(view):
+            self.show_view(view)
         else:
             self._choose_view()
 
     def show_view(self, view: ChartView) -> None:
         """Draw other lines."""
-        self.views.setCurrentIndex(VIEWS.index(view))
+        self.views.setCurrentIndex(self._choices.index(view))
 
     @property
     def stretch(self) -> Stretch:
@@ -166,15 +186,16 @@ class RunChart(QFrame):
 
     def _draw(self) -> None:
         self._needs_drawing = False
-        if self.view.id == ENTITIES.id:
-            self._take_view(entities_of(self.course, self._entity))
+        if self.view.fill is not None:
+            self._take_view(self.view.fill(self.course, self._chosen))
         is_empty = len(self.course) < 2
         self.nothing.setVisible(is_empty)
-        self.start.setVisible(not self.is_live)
+        self.start.setVisible(self._can_start and not self.is_live)
         if self._plots is not None:
             self._plots.setVisible(not is_empty)
             from_end = self.is_live and self.window_choice.currentIndex() != _WHOLE
             self._plots.show_course(self.course, self.view, self.stretch, self.hidden, from_end)
+            self._plots.show_marks(self.course.marks_in(self.stretch))
             self._plots.point_at(self._pointed)
         self._say()
 
@@ -212,7 +233,9 @@ class RunChart(QFrame):
 
     def _spoken(self) -> str:
         told = ", ".join(entry.accessibleName() for entry in self.entries)
-        return f"{self.moment.text()} {told}. Left and Right go from point to point.".strip()
+        marks = self.course.marks_in(self.stretch)[-_TOLD:]
+        happened = "".join(f" {mark.words} from {duration(mark.second)}." for mark in marks)
+        return f"{self.moment.text()} {told}.{happened} Left and Right go from point to point.".strip()
 
     def _point(self, second: float | None) -> None:
         self._pointed = None
@@ -231,7 +254,7 @@ class RunChart(QFrame):
         self._point(float(seconds[min(max(at, 0), len(seconds) - 1)]))
 
     def _choose_view(self) -> None:
-        self._take_view(VIEWS[self.views.currentIndex()])
+        self._take_view(self._choices[self.views.currentIndex()])
         self._redraw()
 
     def _take_view(self, view: ChartView) -> None:
@@ -297,7 +320,7 @@ class RunChart(QFrame):
         self._layout.addLayout(head)
         inside = QVBoxLayout(self.nothing)
         inside.addStretch(1)
-        inside.addWidget(plain_label(_NOTHING, "dim"), 0, Qt.AlignmentFlag.AlignCenter)
+        inside.addWidget(plain_label(self._nothing_words, "dim"), 0, Qt.AlignmentFlag.AlignCenter)
         inside.addWidget(self.start, 0, Qt.AlignmentFlag.AlignCenter)
         inside.addStretch(1)
         self._layout.addWidget(self.nothing, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
@@ -27,6 +27,7 @@ class ChartView:
         title: what people choose.
         upper, lower: names of lines, one plot each; no lower plot when empty.
         upper_words, lower_words: write a value of either plot.
+        fill: chooses the lines by what the run has, and by the one that a person chose; ``None`` where they are fixed.
     """
 
     id: str
@@ -35,6 +36,7 @@ class ChartView:
     lower: tuple[str, ...] = ()
     upper_words: Callable[[float], str] = amount
     lower_words: Callable[[float], str] = amount
+    fill: Callable[[Course, str], ChartView] | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -46,14 +48,9 @@ class ChartView:
         return (self.upper_words if name in self.upper else self.lower_words)(value)
 
 
-def _milliseconds(value: float) -> str:
+def milliseconds(value: float) -> str:
+    """Write so many milliseconds."""
     return duration_ns(value * 1e6) if value else "0"
-
-
-RECORDS = ChartView("records", "Records per second", LINES[:2], LINES[2:])
-BATCHES = ChartView("batches", "Batch time, backlog", (BATCH_MS,), (BACKLOG,), _milliseconds, size)
-ENTITIES = ChartView("entities", "Messages by entity", ())
-VIEWS = (RECORDS, BATCHES, ENTITIES)
 
 
 def entities_of(course: Course, chosen: str = "") -> ChartView:
@@ -61,7 +58,13 @@ def entities_of(course: Course, chosen: str = "") -> ChartView:
     names = list(course.entities[:_ENTITIES])
     if chosen in course.entities and chosen not in names:
         names = [*names[: _ENTITIES - 1], chosen]
-    return ChartView(ENTITIES.id, ENTITIES.title, tuple(entity_line(name) for name in names))
+    return replace(ENTITIES, upper=tuple(entity_line(name) for name in names))
+
+
+RECORDS = ChartView("records", "Records per second", LINES[:2], LINES[2:])
+BATCHES = ChartView("batches", "Batch time, backlog", (BATCH_MS,), (BACKLOG,), milliseconds, size)
+ENTITIES = ChartView("entities", "Messages by entity", (), fill=entities_of)
+VIEWS = (RECORDS, BATCHES, ENTITIES)
 
 
 def pen_of(theme: Theme, view: ChartView, name: str) -> tuple[QColor, float, Qt.PenStyle]:
@@ -70,4 +73,4 @@ def pen_of(theme: Theme, view: ChartView, name: str) -> tuple[QColor, float, Qt.
         return theme.chart[name], _WIDTHS.get(name, 2.0), _DASH if name == "filtered" else _SOLID
     at = view.lines.index(name)
     colours = theme.accent, theme.good, theme.dim
-    return colours[at % len(colours)], 2.0, (_SOLID, _DASH, _DOT)[at // len(colours) % 3]
+    return colours[at % len(colours)], 2.0, (_SOLID, _DASH, _DOT)[(at + at // len(colours)) % 3]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.engine.events import BatchCommitted, EngineEvent, RunProgressed
+from metl_gui.engine.events import BatchCommitted, EngineEvent, RunProgressed, StateChanged
 from metl_gui.engine.report import Tally
 
 LINES = ("in", "mapped", "filtered", "set_aside")
@@ -51,6 +51,19 @@ class Stretch:
     stop: float
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Something that happened at a moment of a run.
+
+    Args:
+        second: since it began.
+        words: what, in two or three words.
+    """
+
+    second: float
+    words: str
+
+
 class Course:
     """The course of one run.
 
@@ -59,6 +72,7 @@ class Course:
     """
 
     def __init__(self) -> None:
+        self.marks: list[Mark] = []
         self._columns: dict[str, Floats] = {}
         self._rows = 0
         self._batch_ms = 0.0
@@ -89,6 +103,9 @@ class Course:
                 return len(self) > before
             case BatchCommitted(seconds=seconds):
                 self._batch_ms = seconds * 1000
+                return False
+            case StateChanged(state=state):
+                self.marks.append(Mark(self.seconds, f"state {state:,}"))
                 return False
             case _:
                 return False
@@ -150,6 +167,10 @@ class Course:
             grown, over = np.diff(self._column(name)[rows]), np.diff(seconds)
         values = np.divide(grown, over, out=np.zeros_like(grown), where=over > 0)
         return seconds, np.concatenate([values[:1], values])
+
+    def marks_in(self, stretch: Stretch) -> list[Mark]:
+        """Return what happened within a part of the run."""
+        return [mark for mark in self.marks if stretch.start <= mark.second <= stretch.stop]
 
     def latest(self, name: str) -> float:
         """Return the last value of a line: over the last second where it is a rate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyqtgraph as pg
@@ -13,11 +13,14 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.amounts import duration
 from metl_gui.ui.run.chart_views import RECORDS, ChartView, pen_of
-from metl_gui.ui.run.course import Course, Stretch
+from metl_gui.ui.run.course import Course, Mark, Stretch
 
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -20, Qt.Key.Key_PageDown: 20}
 _LEAST_TOP = 10.0
 _AXIS_PX = 62
+_MOST_MARKS = 12
+_BESIDE = [(0, 0), (0, 0)]
+"""Words of a mark stand at the right of its line."""
 _ANY_PX = 16_777_215
 """Qt's own for no limit."""
 
@@ -53,6 +56,7 @@ class Plots(pg.GraphicsLayoutWidget):
         self._zero = 0.0
         self._stretch = Stretch(0.0, 1.0)
         self._curves: dict[str, Any] = {}
+        self._marks: list[Any] = []
         self._cursors = [pg.InfiniteLine(angle=90, movable=False) for _ in range(2)]
         for plot, cursor in zip((self._upper, self._lower), self._cursors, strict=True):
             self._set_up(plot)
@@ -95,6 +99,26 @@ class Plots(pg.GraphicsLayoutWidget):
             if second is not None:
                 cursor.setValue(second - self._zero)
 
+    def show_marks(self, marks: Sequence[Mark]) -> None:
+        """Draw what happened in the part that is shown as lines with words; of many the last ones."""
+        marks = marks[-_MOST_MARKS:]
+        while len(self._marks) < len(marks):
+            line = pg.InfiniteLine(angle=90, movable=False, label="", labelOpts={"position": 0.94, "anchors": _BESIDE})
+            self._upper.addItem(line, ignoreBounds=True)
+            self._marks.append(line)
+            self._dress_mark(line)
+        for line, mark in zip(self._marks, marks, strict=False):
+            line.setValue(mark.second - self._zero)
+            line.label.setFormat(mark.words)
+        for at, line in enumerate(self._marks):
+            line.setVisible(at < len(marks))
+
+    def _dress_mark(self, line: Any) -> None:
+        theme = themes.current()
+        line.setPen(pg.mkPen(theme.dim, width=self.devicePixelRatioF(), style=Qt.PenStyle.DashLine))
+        line.label.setColor(theme.dim)
+        line.label.textItem.setFont(themes.scaled(0.85))
+
     def read_out(self, words: str) -> None:
         """Write values over the plot; nothing hides them."""
         self._values.setText(words)
@@ -113,6 +137,8 @@ class Plots(pg.GraphicsLayoutWidget):
             curve.setPen(pg.mkPen(colour, width=width, style=style))
         for cursor in self._cursors:
             cursor.setPen(pg.mkPen(theme.dim, width=1))
+        for line in self._marks:
+            self._dress_mark(line)
         for plot in (self._upper, self._lower):
             plot.getAxis("left").setWidth(themes.px(_AXIS_PX))
             for side in ("left", "bottom"):

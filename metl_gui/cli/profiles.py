@@ -1,4 +1,4 @@
-"""The command about where Spark runs: ``profile``."""
+"""The command about connections: ``profile``."""
 
 from __future__ import annotations
 
@@ -17,30 +17,41 @@ if TYPE_CHECKING:
 
 _MORE = (
     "`list` shows them, `add NAME TARGET` makes or replaces one, `remove NAME` forgets it with its secrets, and "
-    "`test NAME` maps ten records on it and tells what it met (ends with 1 when it will not do). "
-    "Use one as --spark @NAME."
+    "`test NAME` goes the whole way and tells step by step what it met (ends with 1 when it will not do). "
+    "The target says what it is of: Spark (used as --spark @NAME), Kafka (kafka://@NAME/topic), a schema registry or "
+    "PostgreSQL (metl import PROJECT @NAME). Settings of Kafka are named as in librdkafka (security.protocol, "
+    "sasl.mechanism, sasl.username, ssl.ca.location ...), those of PostgreSQL as in libpq (sslmode, sslrootcert ...) "
+    "with schemas and prefix (what topics begin with); a registry takes username, api and ssl.ca.location. Secrets are "
+    "sasl.password and ssl.key.password of Kafka, password or token of a registry, password of PostgreSQL."
 )
 
 
 def register(commands: Commands) -> None:
     """Add ``profile``."""
-    parser = commands.add("profile", run_profile, "keep, show and try the places where Spark runs", _MORE)
+    parser = commands.add(
+        "profile", run_profile, "keep, show and try connections: Spark, Kafka, registries, PostgreSQL", _MORE
+    )
     parser.add_argument("action", choices=["list", "add", "remove", "test"])
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="its name, without @")
     parser.add_argument(
-        "target", nargs="?", default="", metavar="TARGET", help="local[*], sc://host:port, spark://host:port, yarn ..."
+        "target",
+        nargs="?",
+        default="",
+        metavar="TARGET",
+        help="local[*], sc://host:port, spark://host:port, kafka://host:port, https://host/apis/registry/v3, "
+        "postgresql://user@host:port/database ...",
     )
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="add: a setting of Spark; may come again"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="add: a setting; may come again"
     )
     parser.add_argument(
         "--secret",
         action="append",
         default=[],
         metavar="NAME[=env:VARIABLE]",
-        help="add: a secret (a setting of Spark, or token); asked for and kept in the keyring, or read from a variable",
+        help="add: a secret; asked for and kept in the keyring, or read from an environment variable",
     )
-    parser.add_argument("--folder", default="", metavar="PATH", help="add: a folder that all workers see")
+    parser.add_argument("--folder", default="", metavar="PATH", help="add: a folder that all workers of Spark see")
 
 
 def run_profile(arguments: argparse.Namespace, out: Output) -> int:
@@ -107,7 +118,7 @@ def check_lines(check: ProfileCheck) -> Iterator[str]:
         yield f"{'ok    ' if step.is_ok else 'FAILED'}  {step.title}: {step.text} ({step.seconds:.1f} s)"
     if check.hint:
         yield f"hint: {check.hint}"
-    yield f"@{check.profile} takes runs." if check.is_ok else f"@{check.profile} takes no runs as it is."
+    yield check.verdict
 
 
 def _lines(profile: Profile) -> Iterable[str]:

@@ -22,12 +22,14 @@ from metl_gui.engine.targets import Target, check_target
 from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunCancelled, RunError, UserError
 from metl_gui.workbench.places import cache_folder
+from metl_gui.workbench.profile_kinds import Kind
 from metl_gui.workbench.profiles import Profile, find_profile, find_target
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _LOOK_SECONDS = 0.05
 _SESSION_SECONDS = 180.0
 RECORDS = 10
+_VERDICTS = {Kind.SPARK: ("takes runs.", "takes no runs as it is.")}
 _STEPS = 4
 
 
@@ -59,6 +61,7 @@ class ProfileCheck:
         hint: what to do about the step that failed; empty when all will do.
         spark_version: of the cluster; empty when it was not reached.
         workers: how many computers do its tasks.
+        kind: what the profile leads to.
     """
 
     profile: str
@@ -67,11 +70,18 @@ class ProfileCheck:
     hint: str = ""
     spark_version: str = ""
     workers: int = 0
+    kind: Kind = Kind.SPARK
 
     @property
     def is_ok(self) -> bool:
-        """Whether runs can be done with it."""
+        """Whether it can be used."""
         return all(step.is_ok for step in self.steps)
+
+    @property
+    def verdict(self) -> str:
+        """What came of it, in a sentence."""
+        good, bad = _VERDICTS.get(self.kind, ("can be used.", "cannot be used as it is."))
+        return f"@{self.profile} {good if self.is_ok else bad}"
 
     def as_json(self) -> dict[str, object]:
         """Return the document of ``metl profile test``."""

@@ -1,8 +1,8 @@
-"""Connection profiles: where Spark runs, under a name, with the settings that go with it.
+"""Connection profiles: where Spark runs, Kafka servers, registries and databases, under a name with their settings.
 
-They belong to the person and lie with the user's settings, never in a project: what a setting names may be started as
-a program, and a project may come from anybody. Secrets lie in the system's keyring or in an environment variable; the
-file holds only where.
+The target of a profile tells its kind (``workbench.profile_kinds``). They belong to the person and lie with the user's
+settings, never in a project: what a setting names may be started as a program, and a project may come from anybody.
+Secrets lie in the system's keyring or in an environment variable; the file holds only where.
 """
 
 from __future__ import annotations
@@ -16,23 +16,19 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.engine.kafka.servers import SCHEME, KafkaAddress, KafkaServers, parse_address
 from metl_gui.engine.runs import LOCAL_TARGET
-from metl_gui.engine.targets import Kind, Target, is_secret_name, parse_target
+from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunError, UserError, near_names
+from metl_gui.registry.places import Api, DatabasePlace, RegistryPlace, parse_database, parse_registry
 from metl_gui.workbench.places import settings_folder
+from metl_gui.workbench.profile_kinds import RULES, TITLES, Kind, check_secret_name, check_setting_name, kind_of
 from metl_gui.workbench.secret_store import KEYRING, forget_secret, keep_secret, read_secret, variable_of
 
 SIGN = "@"
 """What a target begins with that is the name of a profile."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
-_SETTING_NAME = re.compile(r"spark\.[A-Za-z0-9][\w.$-]{0,199}", re.ASCII)
-_REFUSED = {
-    "spark.master": "the target of the profile says it",
-    "spark.remote": "the target of the profile says it",
-    "spark.api.mode": "the target of the profile says it",
-    "spark.submit.deployMode": "the driver always runs beside this program",
-}
 _LONGEST = 4000
 
 
@@ -41,11 +37,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         name: what people call it, without the ``@``.
-        target: where Spark runs, with no secret in it.
-        settings: settings of Spark, in order.
+        target: where it leads, with no secret in it; it tells the kind.
+        settings: settings of Spark, of librdkafka, of a registry or of libpq, in order.
         secrets: where the value of each secret is: ``keyring``, or ``env:NAME`` for an environment variable. They are
-            named like the setting they are for, or ``token`` for that of a Connect server.
-        folder: a folder that all workers see under the same path; empty when nobody said.
+            named like the setting they are for, or ``token`` for that of a Connect server or a registry.
+        folder: a folder that all workers of Spark see under the same path; empty when nobody said.
     """
 
     name: str
@@ -54,10 +50,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     secrets: tuple[tuple[str, str], ...] = ()
     folder: str = ""
 
+    @property
+    def kind(self) -> Kind:
+        """What it leads to."""
+        return kind_of(self.target)
+
     def as_json(self) -> dict[str, object]:
         """Return what ``metl profile`` prints: where secrets are, never what they are."""
         return {
             "name": self.name,
+            "kind": self.kind.value,
             "target": self.target,
             "settings": dict(self.settings),
             "secrets": dict(self.secrets),
@@ -70,8 +72,8 @@ class _File(msgspec.Struct, frozen=True):
     version: int = 1
 
 
-def profiles() -> tuple[Profile, ...]:
-    """Return all profiles, by name.
+def profiles(kind: Kind | None = None) -> tuple[Profile, ...]:
+    """Return all profiles, or those of one kind, by name.
 
     Raises:
         RunError: their file cannot be read.
@@ -85,21 +87,33 @@ def profiles() -> tuple[Profile, ...]:
         raise RunError(
             "The profiles cannot be read.", f"{path}: {error}.", "Mend the file, or move it away and begin anew."
         ) from error
-    return tuple(sorted(found.profiles, key=lambda profile: profile.name.lower()))
+    wanted = (profile for profile in found.profiles if kind in (None, profile.kind))
+    return tuple(sorted(wanted, key=lambda profile: profile.name.lower()))
 
 
-def find_profile(name: str) -> Profile:
+def find_profile(name: str, kind: Kind | None = None) -> Profile:
     """Find a profile, with or without the ``@``.
 
+    Args:
+        name: its name.
+        kind: what it must lead to.
+
     Raises:
-        RunError: there is none of that name.
+        RunError: there is none of that name, or it leads to something else.
     """
-    wanted, known = name.removeprefix(SIGN), profiles()
+    wanted, known = name.strip().removeprefix(SIGN), profiles()
     found = next((profile for profile in known if profile.name == wanted), None)
     if found is None:
-        names = [profile.name for profile in known]
+        names = [profile.name for profile in known if kind in (None, profile.kind)]
         hint = near_names(wanted, names) or (f"There are: {', '.join(names)}." if names else "There are none yet.")
         raise RunError(f"There is no profile {SIGN}{wanted}.", hint=f"{hint} `metl profile add` makes one.")
+    if kind is not None and found.kind is not kind:
+        names = [f"{SIGN}{profile.name}" for profile in known if profile.kind is kind]
+        raise RunError(
+            f"{SIGN}{wanted} is no profile of {TITLES[kind]}.",
+            f"It leads to {found.target}.",
+            f"Of {TITLES[kind]} are {', '.join(names)}." if names else f"There is none of {TITLES[kind]} yet.",
+        )
     return found
 
 
@@ -111,18 +125,19 @@ def save_profile(profile: Profile, secrets: Mapping[str, str] | None = None) -> 
         secrets: values for those secrets that go to the keyring; one that is there already may be left out.
 
     Returns:
-        It as it was kept: a token in its target is among the secrets then.
+        It as it was kept: a token or a password in its target is among the secrets then.
 
     Raises:
-        RunError: its name, its target or a setting will not do, or there is no keyring for a secret.
+        UserError: its name, its target or a setting will not do, or there is no keyring for a secret.
     """
-    given = dict(secrets or {})
-    target = parse_target(profile.target)
-    places = dict(profile.secrets)
-    for name, value in target.secrets:
-        given[name] = value
-        places[name] = KEYRING
-    kept = msgspec.structs.replace(profile, target=target.master, secrets=tuple(sorted(places.items())))
+    cleaned = RULES[profile.kind].cleaned(profile.target)
+    given = {**(secrets or {}), **cleaned.secrets}
+    settings = {**dict(profile.settings), **cleaned.settings}
+    places = {**dict(profile.secrets), **dict.fromkeys(cleaned.secrets, KEYRING)}
+    _check_settings(profile)
+    kept = msgspec.structs.replace(
+        profile, target=cleaned.target, settings=tuple(settings.items()), secrets=tuple(sorted(places.items()))
+    )
     _check(kept)
     before = next((known for known in profiles() if known.name == kept.name), None)
     for name, place in kept.secrets:
@@ -160,18 +175,109 @@ def find_target(text: str) -> Target:
     """
     if not text.strip().startswith(SIGN):
         return parse_target(text)
-    profile = find_profile(text.strip())
+    profile = find_profile(text, Kind.SPARK)
     return msgspec.structs.replace(
         parse_target(profile.target),
         settings=profile.settings,
-        secrets=tuple((name, read_secret(profile.name, name, place)) for name, place in profile.secrets),
+        secrets=tuple(_secrets_of(profile).items()),
+        profile=profile.name,
+    )
+
+
+def find_kafka(name: str) -> KafkaServers:
+    """Find the Kafka servers of a profile, with their secrets.
+
+    Raises:
+        RunError: there is no such profile, or a secret cannot be read.
+    """
+    profile = find_profile(name, Kind.KAFKA)
+    return KafkaServers(
+        bootstrap=profile.target.removeprefix(SCHEME),
+        settings=profile.settings,
+        secrets=tuple(_secrets_of(profile).items()),
+        profile=profile.name,
+    )
+
+
+def kafka_servers(address: str | KafkaAddress) -> KafkaServers:
+    """Return the servers that an address names by themselves or by a profile, with their secrets.
+
+    Raises:
+        RunError: the address cannot be read, there is no such profile, or a secret cannot be read.
+    """
+    known = parse_address(address) if isinstance(address, str) else address
+    return find_kafka(known.profile) if known.profile else KafkaServers(bootstrap=known.bootstrap)
+
+
+def find_registry(text: str) -> RegistryPlace:
+    """Find the registry that an address or a profile names, with its secrets.
+
+    Raises:
+        UserError: the address cannot be read or holds a password, there is no such profile, or a secret cannot be read.
+    """
+    if not text.strip().startswith(SIGN):
+        place = parse_registry(text)
+        _refuse_password(place.password)
+        return place
+    profile = find_profile(text, Kind.REGISTRY)
+    known, secrets = dict(profile.settings), _secrets_of(profile)
+    return RegistryPlace(
+        url=parse_registry(profile.target).url,
+        username=known.get("username", ""),
+        password=secrets.get("password", ""),
+        token=secrets.get("token", ""),
+        api=known.get("api", ""),
+        ca_file=known.get("ssl.ca.location", ""),
+        certificate_file=known.get("ssl.certificate.location", ""),
+        key_file=known.get("ssl.key.location", ""),
+        key_password=secrets.get("ssl.key.password", ""),
+        profile=profile.name,
+    )
+
+
+def find_database(text: str) -> DatabasePlace:
+    """Find the database that an address or a profile names, with its secrets.
+
+    Raises:
+        UserError: the address cannot be read or holds a password, there is no such profile, or a secret cannot be read.
+    """
+    if not text.strip().startswith(SIGN):
+        place = parse_database(text)
+        _refuse_password(place.password)
+        return place
+    profile = find_profile(text, Kind.POSTGRESQL)
+    known, secrets = dict(profile.settings), _secrets_of(profile)
+    place = parse_database(profile.target)
+    own = ("user", "schemas", "prefix")
+    return msgspec.structs.replace(
+        place,
+        user=place.user or known.get("user", ""),
+        password=secrets.pop("password", ""),
+        settings=tuple((name, value) for name, value in profile.settings if name not in own),
+        secrets=tuple(secrets.items()),
+        schemas=tuple(filter(None, (each.strip() for each in known.get("schemas", "").split(",")))),
+        prefix=known.get("prefix", ""),
         profile=profile.name,
     )
 
 
 def shared_folder(text: str) -> str:
     """Return the folder that the profile of a target names for all workers; empty for other targets."""
-    return find_profile(text.strip()).folder if text.strip().startswith(SIGN) else ""
+    return find_profile(text).folder if text.strip().startswith(SIGN) else ""
+
+
+def _secrets_of(profile: Profile) -> dict[str, str]:
+    return {name: read_secret(profile.name, name, place) for name, place in profile.secrets}
+
+
+def _refuse_password(password: str) -> None:
+    if password:
+        # Never kept: addresses stand with versions, in reports and on screens.
+        raise RunError(
+            "The address holds a password.",
+            "An address is shown and written down as it is.",
+            "Make a profile of it, which keeps it in the keyring: metl profile add NAME ADDRESS.",
+        )
 
 
 def _check(profile: Profile) -> None:
@@ -180,41 +286,26 @@ def _check(profile: Profile) -> None:
             f"{profile.name!r} cannot be the name of a profile.",
             hint="Take up to 40 letters, digits, dots, hyphens and underscores.",
         )
+    for name, place in profile.secrets:
+        check_secret_name(profile.kind, name, profile.target)
+        if place != KEYRING:
+            variable_of(place)
+    if profile.folder and profile.kind is not Kind.SPARK:
+        raise RunError("Only profiles of Spark have a shared folder.", hint="Leave it out.")
+    api = dict(profile.settings).get("api")
+    if profile.kind is Kind.REGISTRY and api is not None and api not in tuple(Api):
+        raise RunError(f"{api!r} is no API of a registry.", hint=f"There are {', '.join(Api)}; none finds out.")
+
+
+def _check_settings(profile: Profile) -> None:
     names = [name for name, _ in profile.settings]
     for name, value in profile.settings:
-        _check_setting(name, value)
+        check_setting_name(profile.kind, name)
+        if not value.strip() or not value.isprintable() or len(value) > _LONGEST:
+            raise RunError(f"The value of {name} cannot be used.", hint="Give one line of text.")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise RunError(f"{twice} is set twice.", hint="Leave one of them out.")
-    is_connect = parse_target(profile.target).kind is Kind.CONNECT
-    for name, place in profile.secrets:
-        _check_secret(name, place, is_connect=is_connect)
-
-
-def _check_setting(name: str, value: str) -> None:
-    if not _SETTING_NAME.fullmatch(name):
-        raise RunError(f"{name!r} is no setting of Spark.", hint="Their names begin with spark., like spark.cores.max.")
-    if name in _REFUSED:
-        raise RunError(f"{name} cannot be set in a profile.", f"Here {_REFUSED[name]}.", "Leave it out.")
-    if is_secret_name(name):
-        raise RunError(
-            f"{name} holds a secret.",
-            "Settings of a profile lie in a file.",
-            "Give it as a secret: it is kept in the system's keyring, or read from an environment variable.",
-        )
-    if not value.strip() or not value.isprintable() or len(value) > _LONGEST:
-        raise RunError(f"The value of {name} cannot be used.", hint="Give one line of text.")
-
-
-def _check_secret(name: str, place: str, *, is_connect: bool) -> None:
-    is_parameter = is_connect and re.fullmatch(r"[\w-]{1,80}", name, re.ASCII)
-    if not is_parameter and not _SETTING_NAME.fullmatch(name):
-        raise RunError(
-            f"{name!r} cannot be the name of a secret.",
-            hint="Name the setting of Spark that it is for, or token for that of a Connect server.",
-        )
-    if place != KEYRING:
-        variable_of(place)
 
 
 def _path() -> Path:

@@ -46,8 +46,8 @@ class TrialPane(QWidget):
             self._lines.append(line)
             self._layout.insertWidget(self._layout.count() - 1, line)
         taken = sum(step.seconds for step in check.steps)
-        verdict = f"takes runs; tried in {taken:.1f} s." if check.is_ok else "takes no runs as it is."
-        self._show(f"@{check.profile} {verdict}", check.hint)
+        verdict = f"{check.verdict.rstrip('.')}; tried in {taken:.1f} s." if check.is_ok else check.verdict
+        self._show(verdict, check.hint)
 
     def _show(self, heading: str, hint: str) -> None:
         for label, words in ((self.heading, heading), (self.hint, hint)):

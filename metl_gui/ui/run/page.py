@@ -38,6 +38,7 @@ from metl_gui.ui.run.target_box import without_secrets
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.production import LiveRun
+from metl_gui.workbench.profile_kinds import Kind
 from metl_gui.workbench.profiles import profiles
 from metl_gui.workbench.replaying import ReplayRequest
 from metl_gui.workbench.run_history import PastRun, RunStatus, compare_runs, runs
@@ -175,7 +176,7 @@ class RunPage(QMainWindow):
     def refresh_targets(self) -> None:
         """Offer the targets used lately and the profiles that there are now."""
         try:
-            names = [profile.name for profile in profiles()]
+            names = [profile.name for profile in profiles(Kind.SPARK)]
         except UserError:
             names = []  # their dialog says why they cannot be read
         self.setup.target.show_targets(self._settings.targets, names)

@@ -8,14 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.targets import Kind
-from metl_gui.errors import RunError
+from metl_gui.engine.targets import Kind as SparkKind
+from metl_gui.errors import RunError, UserError
 from metl_gui.workbench.places import settings_folder
 from metl_gui.workbench.profile_check import test_profile
+from metl_gui.workbench.profile_kinds import Kind
 from metl_gui.workbench.profiles import (
     Profile,
+    find_database,
+    find_kafka,
     find_profile,
+    find_registry,
     find_target,
+    kafka_servers,
     profiles,
     remove_profile,
     save_profile,
@@ -55,7 +60,7 @@ def test_a_target_of_a_profile_has_its_settings_and_secrets(monkeypatch: pytest.
     made = Profile(name="cloud", target="sc://h:1/;use_ssl=true", settings=(("spark.a", "b"),), secrets=secrets)
     save_profile(made, {"token": "from the keyring"})
     target = find_target(" @cloud ")
-    assert target.kind is Kind.CONNECT
+    assert target.kind is SparkKind.CONNECT
     assert target.settings == (("spark.a", "b"),)
     assert target.secret_settings == (("spark.hadoop.fs.s3a.secret.key", "from the environment"),)
     assert target.connect_url == "sc://h:1/;use_ssl=true;token=from%20the%20keyring"
@@ -147,3 +152,129 @@ def test_a_trial_ends_at_the_first_thing_that_will_not_do_and_says_what_to_do() 
     assert "does not answer" in check.steps[0].text
     assert check.hint
     assert check.as_json()["ok"] is False
+
+
+def test_the_target_tells_what_a_profile_is_of() -> None:
+    targets = {
+        "sparks": "sc://host",
+        "brokers": "kafka://a:9092,[::1]:9093",
+        "schemas": "https://r.example.com/apis/registry/v3/",
+        "shop": "postgres://reader@db.example.com/shop",
+    }
+    for name, target in targets.items():
+        save_profile(Profile(name=name, target=target))
+    assert {profile.name: profile.kind.value for profile in profiles()} == {
+        "brokers": "kafka",
+        "schemas": "registry",
+        "shop": "postgresql",
+        "sparks": "spark",
+    }
+    assert [profile.name for profile in profiles(Kind.KAFKA)] == ["brokers"]
+    assert find_profile("schemas").target == "https://r.example.com/apis/registry/v3"
+    assert find_profile("shop").target == "postgresql://reader@db.example.com:5432/shop"
+
+
+def test_kafka_servers_of_a_profile_have_its_settings_and_secrets_and_show_neither(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KEY_WORD", "open sesame")
+    settings = (("security.protocol", "sasl_ssl"), ("sasl.oauthbearer.token.endpoint.url", "https://login/"))
+    secrets = (("sasl.password", KEYRING), ("ssl.key.password", "env:KEY_WORD"))
+    save_profile(
+        Profile(name="live", target="kafka://a:9092,b:9092", settings=settings, secrets=secrets),
+        {"sasl.password": "hunter2"},
+    )
+    servers = kafka_servers("kafka://@live/shop.orders")
+    assert servers == find_kafka("live")
+    assert servers.client_settings == {
+        **dict(settings),
+        "bootstrap.servers": "a:9092,b:9092",
+        "sasl.password": "hunter2",
+        "ssl.key.password": "open sesame",
+    }
+    assert repr(servers) == "KafkaServers('@live')"
+    assert b"hunter2" not in everything_written()
+    assert kafka_servers("kafka://c:9092/topic").client_settings == {"bootstrap.servers": "c:9092"}
+
+
+def test_names_and_passwords_in_the_address_of_a_registry_are_taken_out_of_it() -> None:
+    kept = save_profile(Profile(name="schemas", target="https://me:p%40ss@r.example.com:8443/apis/registry/v2"))
+    assert kept.target == "https://r.example.com:8443/apis/registry/v2"
+    assert (kept.settings, kept.secrets) == ((("username", "me"),), (("password", KEYRING),))
+    assert b"p%40ss" not in everything_written()
+    assert b"p@ss" not in everything_written()
+    place = find_registry("@schemas")
+    assert (place.url, place.username, place.password) == (kept.target, "me", "p@ss")
+    assert "p@ss" not in repr(place)
+
+
+def test_a_database_of_a_profile_has_its_user_its_password_and_the_rest_for_libpq(keyring: MemoryKeyring) -> None:
+    settings = (("sslmode", "verify-full"), ("schemas", "public, sales"), ("prefix", "fx"))
+    save_profile(Profile(name="shop", target="postgresql://me:hunter2@[::1]:5433/shop", settings=settings))
+    assert list(keyring.kept.values()) == ["hunter2"]
+    place = find_database("@shop")
+    assert place.address == "postgresql://me@[::1]:5433/shop"
+    assert (place.host, place.port, place.database, place.user) == ("::1", 5433, "shop", "me")
+    assert (place.password, place.settings) == ("hunter2", (("sslmode", "verify-full"),))
+    assert (place.schemas, place.prefix) == (("public", "sales"), "fx")
+    assert "hunter2" not in repr(place)
+
+
+def test_a_password_in_an_address_that_is_used_as_it_stands_is_refused_and_never_repeated() -> None:
+    for find, address in (
+        (find_registry, "http://me:hunter2@host/"),
+        (find_database, "postgresql://me:hunter2@host/shop"),
+        (find_registry, "http://me:hunter2@host:port/"),
+        (find_database, "postgresql://me:hunter2@ho st/shop"),
+    ):
+        with pytest.raises(UserError) as caught:
+            find(address)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_profile_of_one_kind_is_refused_where_another_is_needed() -> None:
+    save_profile(Profile(name="live", target="kafka://a:9092"))
+    save_profile(Profile(name="lab", target="spark://a:7077"))
+    with pytest.raises(RunError, match="@live is no profile of Spark") as caught:
+        find_target("@live")
+    assert "@lab" in caught.value.hint
+    with pytest.raises(RunError, match="@lab is no profile of Kafka"):
+        kafka_servers("kafka://@lab/topic")
+    with pytest.raises(RunError, match="@live is no profile of a schema registry"):
+        find_registry("@live")
+    with pytest.raises(RunError, match="@live is no profile of PostgreSQL"):
+        find_database("@live")
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "secrets", "said"),
+    [
+        ("kafka://h:1/topic", {}, {}, "names servers only"),
+        ("kafka://@other/", {}, {}, "names servers only"),
+        ("kafka://h", {}, {}, "address cannot be read"),
+        ("kafka://h:1", {"sasl.password": "hunter2"}, {}, "holds a secret"),
+        ("kafka://h:1", {"ssl.key.pem": "hunter2"}, {}, "holds a secret"),
+        ("kafka://h:1", {"bootstrap.servers": "h:2"}, {}, "cannot be set"),
+        ("kafka://h:1", {"group.id": "mine"}, {}, "cannot be set"),
+        ("kafka://h:1", {"plugin.library.paths": "/opt/x.so"}, {}, "cannot be set"),
+        ("kafka://h:1", {"spark.cores.max": "x", "Security": "ssl"}, {}, "no setting of Kafka"),
+        ("kafka://h:1", {}, {"password": "env:P"}, "name of a secret"),
+        ("https://h", {"user": "me"}, {}, "no setting of a schema registry"),
+        ("https://h", {"password": "hunter2"}, {}, "holds a secret"),
+        ("https://h", {"api": "v9"}, {}, "no API of a registry"),
+        ("https://h", {}, {"sasl.password": "env:P"}, "name of a secret"),
+        ("https://h/?key=hunter2", {}, {}, "address of the registry cannot be read"),
+        ("https://:80", {}, {}, "address of the registry cannot be read"),
+        ("postgresql://h:99999/d", {}, {}, "address of the database cannot be read"),
+        ("postgresql://h/d?password=hunter2", {}, {}, "address of the database cannot be read"),
+        ("postgresql://h/d", {"passfile": "/x"}, {}, "no setting of PostgreSQL"),
+        ("postgresql://h/d", {"password": "hunter2"}, {}, "holds a secret"),
+    ],
+)
+def test_what_a_kind_does_not_take_is_refused_and_its_secrets_are_not_repeated(
+    target: str, settings: dict[str, str], secrets: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        save_profile(Profile(name="x", target=target, settings=tuple(settings.items()), secrets=tuple(secrets.items())))
+    assert "hunter2" not in str(caught.value)
+    assert profiles() == ()

@@ -26,6 +26,9 @@ from metl_gui.engine.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.events import (
     BatchCommitted,
     EngineEvent,
+    LaneProgressed,
+    LaneTroubled,
+    MembersChanged,
     RunFailed,
     RunFinished,
     RunProgressed,
@@ -221,6 +224,8 @@ class SparkProcess:
                         continue
                     case RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled():
                         continue
+                    case LaneProgressed() | LaneTroubled() | MembersChanged():
+                        continue
 
 
 class _Link:
@@ -316,6 +321,8 @@ class _Link:
             case SessionStarting() | RunStarted() | RunProgressed() | RunFinished() | RunFailed() | RunStopped():
                 pass
             case BatchCommitted() | StateChanged() | SourceTroubled():
+                pass
+            case LaneProgressed() | LaneTroubled() | MembersChanged():
                 pass
         if isinstance(event, SessionStarting | SessionReady | SessionFailed):
             if self.on_event is not None:

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import msgspec
 
-from metl_gui.engine.events import BatchCommitted, EngineEvent, RunProgressed
+from metl_gui.engine.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed
 
 KEPT_POINTS = 1_000
 """Points of a chart that are kept with a project: more than a screen is wide."""
 
 _Item = TypeVar("_Item")
-_COURSE = re.compile(rb'^\{"event":"(?:RunProgressed|BatchCommitted)"')
+_COURSE = re.compile(rb'^\{"event":"(?:RunProgressed|BatchCommitted|LaneProgressed)"')
 
 
 def bounded(events: Sequence[EngineEvent], points: int = KEPT_POINTS) -> list[EngineEvent]:
@@ -25,7 +25,9 @@ def bounded(events: Sequence[EngineEvent], points: int = KEPT_POINTS) -> list[En
 
     How often each attribute was filled stays in the last of them only; the report has it too.
     """
-    kept = thinned(events, [isinstance(event, RunProgressed | BatchCommitted) for event in events], points)
+    kept = thinned(
+        events, [isinstance(event, RunProgressed | BatchCommitted | LaneProgressed) for event in events], points
+    )
     last = max((at for at, event in enumerate(kept) if isinstance(event, RunProgressed)), default=-1)
     return [_brief(event) if at != last else event for at, event in enumerate(kept)]
 

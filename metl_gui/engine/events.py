@@ -118,6 +118,99 @@ class SourceTroubled(Event, frozen=True):
     text: str
 
 
+class LatencyFigures(msgspec.Struct, frozen=True):
+    """How long records took, from the broker's time of the record to the commit of what it became.
+
+    Args:
+        p50, p95, p99: of the records committed in the last seconds; None while there were none.
+        records: how many these are.
+
+    Units: milliseconds.
+    """
+
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    records: int = 0
+
+
+class PartitionFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a fast lane is in one partition.
+
+    Args:
+        topic, partition: which.
+        task: the number of the task that has it, None while nobody has committed anything of it.
+        position: the next record, as committed; end: the one that the next producer will write.
+        lag: how many records lie between.
+        read: records committed by this run.
+        rate: records a second, over the last seconds.
+        latency_ms: of its records.
+        waiting: records that stand behind one whose version is not known yet; not part of ``read``.
+    """
+
+    topic: str
+    partition: int
+    task: int | None = None
+    position: int = 0
+    end: int = 0
+    lag: int = 0
+    read: int = 0
+    rate: float = 0.0
+    latency_ms: LatencyFigures = LatencyFigures()
+    waiting: int = 0
+
+
+class LaneProgressed(Event, frozen=True):
+    """How far a fast lane is, four times a second; everything in it is committed.
+
+    Args:
+        seconds: since the run was started.
+        state: the newest state that a task maps with.
+        partitions: every partition of the source, by topic and number.
+        tally: the counts of all partitions, without those by version and attribute.
+        waiting: records that wait for a version that is not known yet; not part of ``tally``.
+        latency: of the records of all partitions.
+    """
+
+    run_id: str
+    seconds: float
+    state: int
+    partitions: tuple[PartitionFigures, ...]
+    tally: Tally
+    waiting: int = 0
+    latency: LatencyFigures = LatencyFigures()
+
+
+class LaneTroubled(Event, frozen=True):
+    """A fast lane cannot go on for now, and tries again until it can; nothing is lost."""
+
+    run_id: str
+    text: str
+
+
+class MemberFigures(msgspec.Struct, frozen=True):
+    """One instance that maps with a matrix, as the others see it.
+
+    Args:
+        instance: its name.
+        state: what it maps with.
+        ready_for: the newest state that it could take up.
+        seconds_silent: how long nobody has heard of it.
+    """
+
+    instance: str
+    state: int
+    ready_for: int
+    seconds_silent: float
+
+
+class MembersChanged(Event, frozen=True):
+    """The instances on one matrix, when one came, went, or got ready for a state."""
+
+    run_id: str
+    members: tuple[MemberFigures, ...]
+
+
 class RunFinished(Event, frozen=True):
     """The run is over and its outputs are in place."""
 
@@ -151,6 +244,9 @@ EngineEvent: TypeAlias = (
     | BatchCommitted
     | StateChanged
     | SourceTroubled
+    | LaneProgressed
+    | LaneTroubled
+    | MembersChanged
     | RunFinished
     | RunFailed
     | RunStopped

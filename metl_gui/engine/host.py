@@ -33,6 +33,7 @@ from metl_gui.engine.events import (
 )
 from metl_gui.engine.execution import Execution
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.lanes.lane_run import LaneRun
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.runtimes import Runtime, start_runtime
@@ -200,6 +201,8 @@ class Host:
                 self._keep(active.spec, event)
                 self.emit(event)
 
+        if active.spec.lane == "fast":
+            return LaneRun(runtime, active.spec, emit, active.is_cancelled).run()
         kind = StreamRun if active.spec.checkpoint else Execution
         return kind(runtime, active.spec, emit, active.is_cancelled).run()
 

@@ -1,4 +1,4 @@
-"""The commands about the matrix: ``map``, ``search``, ``check`` and ``export``."""
+"""The commands about the matrix: ``map``, ``search`` and ``check``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHANGES = {"other": "not the same ones"}
 
 
 def register(commands: Commands) -> None:
-    """Add ``map``, ``search``, ``check`` and ``export``."""
+    """Add ``map``, ``search`` and ``check``."""
     _register_map(commands)
     search = commands.add("search", run_search, "ask what feeds an entity, what a schema feeds, how that changed")
     add_project(search)
@@ -43,17 +43,6 @@ def register(commands: Commands) -> None:
         "--tree", choices=["extraction", "cdm"], default="extraction", help="where they belong (extraction)"
     )
     check.add_argument("--format", default="auto", help="how to read them, as import does")
-    export = commands.add(
-        "export",
-        run_export,
-        "write the published matrix for pipelines and spreadsheets",
-        "Takes what was published last (metl publish) and its confirmed blocks.",
-    )
-    add_project(export)
-    export.add_argument("--format", required=True, help="json, dusb or csv")
-    export.add_argument("-o", "--output", required=True, metavar="PATH", type=Path, help="the file to write")
-    export.add_argument("--state", type=int, metavar="N", help="another published state")
-    export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
 
 
 def _register_map(commands: Commands) -> None:
@@ -209,23 +198,3 @@ def trial_lines(found: Trial) -> Iterator[str]:
     blocks = len(found.blocks)
     would = f"{blocks} block{'' if blocks == 1 else 's'} would need a decision" if blocks else "nothing would be lost"
     yield f"{len(found.added)} new{known}: {would}{sources}. Nothing was written."
-
-
-def run_export(arguments: argparse.Namespace, out: Output) -> int:
-    """Write the matrix of one state to a file."""
-    from metl_gui.workbench.exporting import export_published, parse_export_format
-    from metl_gui.workbench.session import Workbench
-
-    try:
-        format_ = parse_export_format(arguments.format)
-    except UserError as error:
-        wrong_usage(arguments, str(error))
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
-        state, loose = arguments.state, arguments.include_unconfirmed
-        done = export_published(workbench, format_, arguments.output, state, loose, watch)
-    held = f", {done.held} of them held until reviewed" if done.held else ""
-    lines = [f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"]
-    if done.left_out:
-        lines.append(f"{done.left_out} left out, as nobody has confirmed {'it' if done.left_out == 1 else 'them'}")
-    out.result(done.as_json(), lines)
-    return DONE

@@ -28,7 +28,8 @@ from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.ui.showing import show
 from metl_gui.workbench.assigning import checked_name
-from metl_gui.workbench.exporting import ExportFormat, ExportResult, export_published
+from metl_gui.workbench.exporting import ExportResult, export_published
+from metl_gui.workbench.exports import find_export
 from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
@@ -191,8 +192,7 @@ class Commands(QObject):
         if not name:
             return
         path = Path(name)
-        formats = {".csv": ExportFormat.CSV, ".dusb": ExportFormat.DUSB}
-        format_ = formats.get(path.suffix, ExportFormat.JSON)
+        format_ = find_export({".csv": "csv", ".dusb": "dusb"}.get(path.suffix, "json"))
         self._window.jobs.start(
             "Exporting", lambda watch: export_published(workbench, format_, path, watch=watch), self._exported
         )

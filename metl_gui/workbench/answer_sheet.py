@@ -18,11 +18,11 @@ from metl_gui.core.review import review_items
 from metl_gui.core.review_query import ReviewFacts
 from metl_gui.errors import EditError
 from metl_gui.registry.workbook import MAX_ROWS
-from metl_gui.workbench.exporting import write_whole
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.review_wanted import Wanted, wanted_in
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.workbook_writer import Column, SheetPlan, workbook_bytes
+from metl_gui.workbench.writing import write_whole
 
 SHEET = "Open decisions"
 RENAMED, NOT_NEEDED, LATER = "renamed to", "not needed any more", "later"

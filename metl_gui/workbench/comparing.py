@@ -19,7 +19,7 @@ from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.connection import is_database
 from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
-from metl_gui.workbench.exporting import laid_out
+from metl_gui.workbench.exports.matrix import laid_out
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
 

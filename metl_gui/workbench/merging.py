@@ -28,8 +28,9 @@ from metl_gui.store.making import SUFFIX, copy_file
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.comparing import is_project
 from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
-from metl_gui.workbench.exporting import laid_out, write_whole
+from metl_gui.workbench.exports.matrix import laid_out
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.writing import write_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -23,12 +24,12 @@ from metl_gui.core.nodes import Side, Version
 from metl_gui.core.problems import Severity
 from metl_gui.errors import SchemaError
 from metl_gui.registry.matrix_export import parse_export
-from metl_gui.workbench.exporting import ExportFormat, export_text, laid_out
+from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
 
 Steps = list[tuple[str, int]]
-PIPES = (ExportFormat.JSON, ExportFormat.DUSB)
+PIPES = (json_text, dusb_text)
 
 
 def _played(history: Steps, going_on: set[str]) -> Document:
@@ -46,9 +47,9 @@ _going_on = st.sets(st.sampled_from(["s1", "s2", "s3"]))
 
 @given(steps, _going_on, st.booleans(), st.sampled_from(PIPES))
 def test_an_export_that_was_read_is_written_again_byte_for_byte(
-    history: Steps, going_on: set[str], include_unconfirmed: bool, format_: ExportFormat
+    history: Steps, going_on: set[str], include_unconfirmed: bool, text_of: Callable[[Document, bool], str]
 ) -> None:
-    text = export_text(_played(history, going_on), format_, include_unconfirmed)
+    text = text_of(_played(history, going_on), include_unconfirmed)
     assert laid_out(parse_export(text.encode()).content()) == text
 
 
@@ -57,7 +58,7 @@ def test_the_compact_export_decompacts_to_the_document_of_the_other(
     history: Steps, going_on: set[str], include_unconfirmed: bool
 ) -> None:
     document = _played(history, going_on)
-    dense, compact = (parse_export(export_text(document, f, include_unconfirmed).encode()) for f in PIPES)
+    dense, compact = (parse_export(text_of(document, include_unconfirmed).encode()) for text_of in PIPES)
     assert state_hash(dense.document) == state_hash(compact.document)
     assert compare_by_names(dense.document, compact.document).is_empty
 
@@ -65,7 +66,7 @@ def test_the_compact_export_decompacts_to_the_document_of_the_other(
 @given(steps)
 def test_what_was_exported_whole_has_the_hash_that_the_export_states(history: Steps) -> None:
     document = _played(history, {"s1", "s2", "s3"})
-    export = parse_export(export_text(document, ExportFormat.JSON, True).encode())
+    export = parse_export(json_text(document, True).encode())
     assert export.is_whole
     assert compare_by_names(document, export.document).is_empty
 
@@ -87,9 +88,9 @@ def _mutated(value: Any, random: Random) -> Any:
 
 @given(steps, st.integers(0, 1 << 30), st.sampled_from(PIPES))
 def test_a_damaged_export_is_refused_with_a_place_or_gives_a_document_that_keeps_the_rules(
-    history: Steps, seed: int, format_: ExportFormat
+    history: Steps, seed: int, text_of: Callable[[Document, bool], str]
 ) -> None:
-    content = json.loads(export_text(_played(history, {"s1"}), format_, True))
+    content = json.loads(text_of(_played(history, {"s1"}), True))
     text = json.dumps(_mutated(content, Random(seed)))
     try:  # whatever else is raised fails the test
         document = parse_export(text.encode()).document
@@ -120,7 +121,7 @@ def test_what_is_no_export_is_refused_with_where(text: bytes, said: str) -> None
 
 
 def test_attributes_that_were_changed_by_hand_are_refused_by_their_fingerprint() -> None:
-    text = export_text(start().document, ExportFormat.JSON)
+    text = json_text(start().document)
     with pytest.raises(SchemaError, match=r"trees\.schemas\[0\]\.versions\[0\]\.fingerprint"):
         parse_export(text.replace('"path": "a"', '"path": "other"', 1).encode())
 
@@ -138,7 +139,7 @@ def test_names_of_odd_characters_come_back_as_they_were() -> None:
     entity_version = _add(world, Side.CDM, "en:t@ity", "@", "q\\\\", "x:y")
     ones = (Element(entity_version.attributes[0].id, version.attributes[2].id),)
     world.do(SetElements((version.id, entity_version.id), ones=ones))
-    text = export_text(world.document, ExportFormat.JSON)
+    text = json_text(world.document)
     export = parse_export(text.encode())
     assert laid_out(export.content()) == text
     assert export.is_whole
@@ -148,7 +149,7 @@ def test_two_lineages_whose_labels_and_paths_make_one_text_stay_two() -> None:
     world = World()
     _add(world, Side.EXTRACTION, "s", "1", "a:b")
     _add(world, Side.EXTRACTION, "s", "1:a", "b")
-    document = parse_export(export_text(world.document, ExportFormat.JSON).encode()).document
+    document = parse_export(json_text(world.document).encode()).document
     schema = document.extraction.named("s")
     assert schema is not None
     assert len({a.lineage for v in document.extraction.versions(schema.id) for a in v.attributes}) == 2

@@ -16,14 +16,10 @@ from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.answer_sheet import write_sheet
-from metl_gui.workbench.exporting import (
-    ExportFormat,
-    export,
-    export_published,
-    export_text,
-    laid_out,
-    parse_export_format,
-)
+from metl_gui.workbench.exporting import export, export_published
+from metl_gui.workbench.exports import EXPORTS, Choices, Export, find_export
+from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
+from metl_gui.workbench.exports.table import table_text
 from metl_gui.workbench.judging import judged
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.merging import merge_files
@@ -33,6 +29,8 @@ from metl_gui.workbench.settings import set_settings
 
 from .conftest import declare, fill
 
+TEXTS = {"json": json_text, "dusb": dusb_text, "csv": table_text}
+
 
 @pytest.fixture
 def shrunk(mapped: Workbench) -> Workbench:
@@ -41,7 +39,7 @@ def shrunk(mapped: Workbench) -> Workbench:
 
 
 def test_the_json_export_has_one_element_a_line(shrunk: Workbench, tmp_path: Path) -> None:
-    result = export(shrunk.document, ExportFormat.JSON, tmp_path / "out.json")
+    result = export(shrunk.document, EXPORTS["json"], tmp_path / "out.json")
     text = (tmp_path / "out.json").read_text(encoding="utf-8")
     content = json.loads(text)
     assert (content["format"], content["version"], content["state"]) == ("metl-matrix", 1, 6)
@@ -54,18 +52,18 @@ def test_the_json_export_has_one_element_a_line(shrunk: Workbench, tmp_path: Pat
 
 def test_a_block_that_needs_review_is_held_unless_its_schema_says_otherwise(shrunk: Workbench, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
-    assert export(shrunk.document, ExportFormat.JSON, path).held == 2
+    assert export(shrunk.document, EXPORTS["json"], path).held == 2
     held = [block for block in json.loads(path.read_text())["blocks"] if block.get("held")]
     assert [(block["version"], block["elements"]) for block in held] == [("2", []), ("2", [])]
     set_settings(shrunk, "fx.pay.orders", ["meanwhile=map what is left"])
-    assert export(shrunk.document, ExportFormat.JSON, path).held == 0
+    assert export(shrunk.document, EXPORTS["json"], path).held == 0
     assert [len(block["elements"]) for block in json.loads(path.read_text())["blocks"]] == [4, 2, 2, 1]
 
 
 @pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
-@pytest.mark.parametrize("format_", [ExportFormat.JSON, ExportFormat.DUSB, ExportFormat.CSV])
+@pytest.mark.parametrize("format_", [EXPORTS["json"], EXPORTS["dusb"], EXPORTS["csv"]])
 def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
-    workbench: Workbench, tmp_path: Path, format_: ExportFormat, meanwhile: str
+    workbench: Workbench, tmp_path: Path, format_: Export, meanwhile: str
 ) -> None:
     version, entity_version = (workbench.document.tree(side).newest(1) for side in Side)
     assert version is not None
@@ -82,10 +80,10 @@ def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
     assert judged(workbench.document).unconfirmed == 2
     done = export(workbench.document, format_, tmp_path / "out")
     assert (done.blocks, done.held, done.left_out) == (0, 0, 2)
-    without, with_all = (export_text(workbench.document, format_, is_whole) for is_whole in (False, True))
+    without, with_all = (TEXTS[format_.name](workbench.document, is_whole) for is_whole in (False, True))
     assert "needs review" not in without
     assert '"from"' not in without
-    if format_ is not ExportFormat.CSV:
+    if format_ is not EXPORTS["csv"]:
         again = parse_export(with_all.encode())
         assert [block.unconfirmed for block in again.document.matrix.blocks()] == [False, True]
         assert exported_blocks(again.document) == []
@@ -94,13 +92,13 @@ def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
 
 def test_the_compact_export_keeps_one_block_of_equal_versions(mapped: Workbench, tmp_path: Path) -> None:
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount", "legacy", "x")))
-    export(mapped.document, ExportFormat.DUSB, tmp_path / "out.json")
+    export(mapped.document, EXPORTS["dusb"], tmp_path / "out.json")
     groups = json.loads((tmp_path / "out.json").read_text())["groups"]
     assert [[kept["version"] for kept in group["kept"]] for group in groups] == [["1"], ["1"]]
 
 
 def test_a_table_reads_back_as_the_same_mapping(mapped: Workbench, tmp_path: Path) -> None:
-    export(mapped.document, ExportFormat.CSV, tmp_path / "out.csv")
+    export(mapped.document, EXPORTS["csv"], tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
@@ -112,7 +110,7 @@ def test_a_table_reads_back_as_the_same_mapping(mapped: Workbench, tmp_path: Pat
 
 
 def test_an_earlier_state_is_exported_as_it_was(shrunk: Workbench, tmp_path: Path) -> None:
-    export(shrunk.at_state(5), ExportFormat.JSON, tmp_path / "old.json")
+    export(shrunk.at_state(5), EXPORTS["json"], tmp_path / "old.json")
     content = json.loads((tmp_path / "old.json").read_text())
     assert (content["state"], len(content["blocks"])) == (5, 2)
 
@@ -120,11 +118,11 @@ def test_an_earlier_state_is_exported_as_it_was(shrunk: Workbench, tmp_path: Pat
 def test_an_export_for_pipelines_takes_what_is_published_and_is_remembered(shrunk: Workbench, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     with pytest.raises(UserError, match=r"Nothing of pay\.metl is published yet"):
-        export_published(shrunk, ExportFormat.JSON, path)
+        export_published(shrunk, EXPORTS["json"], path)
     publish(shrunk, state=5)
-    assert export_published(shrunk, ExportFormat.JSON, path).state == 5
+    assert export_published(shrunk, EXPORTS["json"], path).state == 5
     with pytest.raises(UserError, match=r"State 6 of pay\.metl is not published"):
-        export_published(shrunk, ExportFormat.JSON, path, state=6)
+        export_published(shrunk, EXPORTS["json"], path, state=6)
     assert json.loads(path.read_text())["state"] == 5
     assert shrunk.beside.exported_states() == {5}
 
@@ -132,14 +130,14 @@ def test_an_export_for_pipelines_takes_what_is_published_and_is_remembered(shrun
 def test_a_reader_exports_while_somebody_edits(mapped: Workbench, tmp_path: Path) -> None:
     publish(mapped)
     with Workbench.open(mapped.path, for_editing=False) as reader:
-        assert export_published(reader, ExportFormat.CSV, tmp_path / "out.csv").state == 5
+        assert export_published(reader, EXPORTS["csv"], tmp_path / "out.csv").state == 5
     assert mapped.beside.exported_states() == {5}
 
 
 def test_the_settings_that_production_obeys_are_written_into_the_export(shrunk: Workbench, tmp_path: Path) -> None:
     set_settings(shrunk, "fx.pay.orders", ["meanwhile=map what is left", "ask=always"])
     publish(shrunk)
-    export_published(shrunk, ExportFormat.DUSB, tmp_path / "out.dusb", include_unconfirmed=True)
+    export_published(shrunk, EXPORTS["dusb"], tmp_path / "out.dusb", choices=Choices(include_unconfirmed=True))
     settings = json.loads((tmp_path / "out.dusb").read_text())["settings"]
     assert settings["include_unconfirmed"] is True
     assert settings["schemas"] == {"fx.pay.orders": {"meanwhile": "map what is left", "ask": "always"}}
@@ -147,25 +145,25 @@ def test_the_settings_that_production_obeys_are_written_into_the_export(shrunk: 
 
 def test_what_cannot_be_written_leaves_the_old_file_whole(mapped: Workbench, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="folder"):
-        export(mapped.document, ExportFormat.JSON, tmp_path)
+        export(mapped.document, EXPORTS["json"], tmp_path)
     with pytest.raises(ProjectError, match="cannot be written"):
-        export(mapped.document, ExportFormat.JSON, tmp_path / "no" / "out.json")
+        export(mapped.document, EXPORTS["json"], tmp_path / "no" / "out.json")
     path = tmp_path / "out.json"
     path.write_text("old")
     path.chmod(0o640)
-    export(mapped.document, ExportFormat.JSON, path)
+    export(mapped.document, EXPORTS["json"], path)
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(each.name for each in tmp_path.iterdir() if "partial" in each.name) == []
 
 
 def test_an_unknown_format_is_answered_with_those_there_are() -> None:
     with pytest.raises(UserError, match="json, dusb, csv"):
-        parse_export_format("xlxs")
+        find_export("xlxs")
 
 
 def test_nothing_is_ever_written_over_a_project_whatever_it_is_called(shrunk: Workbench, tmp_path: Path) -> None:
     publish(shrunk)
-    export_published(shrunk, ExportFormat.JSON, tmp_path / "out.json")
+    export_published(shrunk, EXPORTS["json"], tmp_path / "out.json")
     copy = tmp_path / "copy.xlsx"
     copy.write_bytes(shrunk.path.read_bytes())
     before = shrunk.path.read_bytes()
@@ -174,7 +172,7 @@ def test_nothing_is_ever_written_over_a_project_whatever_it_is_called(shrunk: Wo
         with pytest.raises(ProjectError, match="take its place"):
             write_sheet(shrunk, path)
         with pytest.raises(ProjectError, match="take its place"):
-            export(shrunk.document, ExportFormat.CSV, path)
+            export(shrunk.document, EXPORTS["csv"], path)
         with pytest.raises(ProjectError, match="take its place"):
             merge_files(one, one, one, path)
     assert (shrunk.path.read_bytes(), copy.read_bytes()) == (before, before)
@@ -183,4 +181,4 @@ def test_nothing_is_ever_written_over_a_project_whatever_it_is_called(shrunk: Wo
 @pytest.mark.parametrize("name", ["x\0.json", "x" * 300], ids=["with a zero", "too long"])
 def test_a_name_that_no_file_can_have_is_answered_in_words(mapped: Workbench, tmp_path: Path, name: str) -> None:
     with pytest.raises(ProjectError, match="cannot be written"):
-        export(mapped.document, ExportFormat.JSON, tmp_path / name)
+        export(mapped.document, EXPORTS["json"], tmp_path / name)

@@ -17,7 +17,8 @@ from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.making import copy_file
 from metl_gui.workbench.addresses import find_block, find_schema, find_version
 from metl_gui.workbench.comparing import compared
-from metl_gui.workbench.exporting import ExportFormat, export
+from metl_gui.workbench.exporting import export
+from metl_gui.workbench.exports import find_export
 from metl_gui.workbench.merging import merge_files
 from metl_gui.workbench.session import Workbench
 
@@ -42,11 +43,11 @@ def change(path: Path, **pairs: str) -> None:
         workbench.do(SetElements(key, ones=tuple(ones), zeros=zeros))
 
 
-def write(project: Path, name: str, format_: ExportFormat = ExportFormat.JSON) -> Path:
+def write(project: Path, name: str, format_: str = "json") -> Path:
     """Export the current state of a project."""
     target = project.with_name(name)
     with Workbench.open(project, for_editing=False) as workbench:
-        export(workbench.document, format_, target)
+        export(workbench.document, find_export(format_), target)
     return target
 
 
@@ -218,7 +219,7 @@ def test_what_cannot_be_merged_is_refused_and_nothing_is_written(
     projects: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     base, ours, theirs = projects
-    compact = write(ours, "ours.dusb", ExportFormat.DUSB)
+    compact = write(ours, "ours.dusb", "dusb")
     dense = write(base, "base.json")
     with pytest.raises(UserError, match="compact export"):
         merge_files(dense, compact, dense)

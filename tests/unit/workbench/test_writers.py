@@ -14,7 +14,8 @@ from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError, ProjectHeldError
 from metl_gui.store import compaction, project_file
 from metl_gui.store.compaction import Keeping
-from metl_gui.workbench.exporting import ExportFormat, export_published
+from metl_gui.workbench.exporting import export_published
+from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.history import history
 from metl_gui.workbench.publishing import live_state, publish
 from metl_gui.workbench.session import Workbench
@@ -67,7 +68,7 @@ def test_publishing_needs_the_lease_and_names_who_has_it_while_exports_and_the_h
     with Workbench.open(mapped.path, for_editing=False, who="uma") as reader:
         with pytest.raises(ProjectHeldError, match="read only"):
             publish(reader, state=4)
-        assert export_published(reader, ExportFormat.CSV, tmp_path / "out.csv").state == 5
+        assert export_published(reader, EXPORTS["csv"], tmp_path / "out.csv").state == 5
         assert reader.add_run({"state": 5}, [])
     entry = history(mapped).states[0]
     assert (entry.state, entry.published, entry.exported, len(entry.runs)) == (5, True, True, 1)

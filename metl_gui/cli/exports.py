@@ -1,0 +1,97 @@
+"""The command that writes the matrix for others: ``export``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import DONE, Commands, wrong_usage
+from metl_gui.cli.output import Output
+from metl_gui.errors import UserError
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.exporting import ExportResult
+
+OPTIONS: dict[str, str] = {}
+"""What single formats can be asked for, with help; a test holds that these are the options of the formats."""
+
+
+def register(commands: Commands) -> None:
+    """Add ``export``."""
+    export = commands.add(
+        "export",
+        run_export,
+        "write the published matrix for pipelines, spreadsheets and people",
+        "Takes what was published last (metl publish) and its confirmed blocks. --list names the formats; each says "
+        "after writing what it cannot say.",
+    )
+    export.add_argument("project", metavar="PROJECT", nargs="?", help="the project file, NAME.metl")
+    export.add_argument("--list", action="store_true", help="list the formats, their options and what they cannot say")
+    export.add_argument("--format", metavar="F", help="a format of --list, such as json, csv or spark")
+    export.add_argument("-o", "--output", metavar="PATH", type=Path, help="the file or folder to write")
+    export.add_argument("--state", type=int, metavar="N", help="another published state")
+    export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
+    for name, text in OPTIONS.items():
+        export.add_argument(f"--{name.replace('_', '-')}", help=text)
+
+
+def run_export(arguments: argparse.Namespace, out: Output) -> int:
+    """Write the matrix of one state to a file or folder."""
+    from metl_gui.workbench.exporting import export_published
+    from metl_gui.workbench.exports import Choices, find_export
+    from metl_gui.workbench.session import Workbench
+
+    if arguments.list:
+        return _list(out)
+    wanted = {"PROJECT": arguments.project, "--format": arguments.format, "-o/--output": arguments.output}
+    missing = [name for name, value in wanted.items() if value is None]
+    if missing:
+        wrong_usage(arguments, f"the following arguments are required: {', '.join(missing)}")
+    given = {name: getattr(arguments, name) for name in OPTIONS}
+    options = {name: value for name, value in given.items() if value is not None}
+    choices = Choices(arguments.include_unconfirmed, options)
+    try:
+        export = find_export(arguments.format)
+        export.checked(choices)
+    except UserError as error:
+        wrong_usage(arguments, str(error))
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = export_published(workbench, export, arguments.output, arguments.state, choices, watch)
+    out.result(done.as_json(), _lines(done))
+    return DONE
+
+
+def _lines(done: ExportResult) -> list[str]:
+    held = f", {done.held} of them held until reviewed" if done.held else ""
+    lines = [f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"]
+    if done.left_out:
+        lines.append(f"{done.left_out} left out, as nobody has confirmed {'it' if done.left_out == 1 else 'them'}")
+    return [*lines, *(f"not said  {sentence}" for sentence in done.says)]
+
+
+def _list(out: Output) -> int:
+    from metl_gui.workbench.exports import EXPORTS
+
+    lines, document = [], []
+    for export in EXPORTS.values():
+        kind = "folder" if export.is_folder else export.suffix
+        lines.append(f"{export.name:<14}{kind:<9}{export.title}")
+        options = []
+        for option in export.options:
+            values = f" ({', '.join(option.values)})" if option.values else ""
+            lines.append(f"{'':<23}{option.flag} {option.title}{values}, by default {option.default}")
+            options.append({name: getattr(option, name) for name in ("name", "title", "default", "values")})
+        lines += [f"{'':<23}not said  {sentence}" for sentence in export.limits]
+        document.append(
+            {
+                "format": export.name,
+                "title": export.title,
+                "suffix": export.suffix,
+                "is_folder": export.is_folder,
+                "options": options,
+                "cannot_say": list(export.limits),
+            }
+        )
+    out.result({"formats": document}, lines)
+    return DONE

@@ -1,0 +1,36 @@
+"""The formats that the matrix is exported in, one file a format.
+
+A format is a row in ``EXPORTS`` and a function that writes one state into a fresh file or an empty folder
+(``export.Write``). What is common to all stands elsewhere: which state and who asks in ``workbench.exporting``, files
+that are whole or not there in ``workbench.writing``. Every format says what it cannot say: always (``Export.limits``)
+and of one state (what its function returns). Libraries that only one format needs are imported when it writes.
+
+May import what the workbench may.
+"""
+
+from __future__ import annotations
+
+from metl_gui.errors import UserError, near_names
+from metl_gui.workbench.exports.export import Choices, Export, Option
+from metl_gui.workbench.exports.matrix import DUSB, JSON
+from metl_gui.workbench.exports.table import CSV
+
+__all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
+
+EXPORTS: dict[str, Export] = {export.name: export for export in (JSON, DUSB, CSV)}
+"""The formats by name, in the order in which they are listed."""
+
+
+def find_export(name: str) -> Export:
+    """Return the format that a person named.
+
+    Raises:
+        UserError: there is no such format.
+    """
+    try:
+        return EXPORTS[name]
+    except KeyError as error:
+        known = ", ".join(EXPORTS)
+        raise UserError(
+            f"There is no export format {name!r}.", near_names(name, EXPORTS), f"Formats are {known}."
+        ) from error

@@ -1,0 +1,101 @@
+"""What a format of exports is: a name, a sentence, what it can be asked for, and the function that writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from metl_gui.core.document import Document
+from metl_gui.errors import UserError, near_names
+from metl_gui.workbench.progress import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing that a format can be asked for, always a text.
+
+    Args:
+        name: as it stands in ``Choices.options``; on the command line with dashes for the underscores.
+        title: what it is, in plain words, for the command line's help and the label of a field.
+        default: what holds when nobody says anything.
+        values: all that may be said, where that is a closed list.
+    """
+
+    name: str
+    title: str
+    default: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """How it is written on the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chose for one export.
+
+    Args:
+        include_unconfirmed: carry blocks that nobody has confirmed too.
+        options: values of the format's own options by name; those that are not there hold their defaults.
+    """
+
+    include_unconfirmed: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, option: Option) -> str:
+        """Return the value that holds for an option."""
+        return self.options.get(option.name, option.default)
+
+
+Write = Callable[[Document, Choices, Path, Watch], tuple[str, ...]]
+"""Writes a state into a file that is not there yet, or into an empty folder, and returns what it cannot say of *this*
+state, one sentence each. The place is a temporary one beside the final one: it takes that once the function has
+returned, so a format need not care about what was there, about being killed or about full disks (``OSError`` may pass).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A format that the matrix can be exported in.
+
+    Args:
+        name: what people type.
+        title: what it is and for whom, in a few plain words.
+        suffix: of the file, with its dot; empty for a folder.
+        write: see ``Write``.
+        is_folder: whether it writes a folder of files instead of one file.
+        limits: what it can never say, whatever the state, one sentence each.
+        options: what it can be asked for.
+        leavings: names that programs make in such a folder when it is used (``target``): they go when it is replaced.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    write: Write
+    is_folder: bool = False
+    limits: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    leavings: tuple[str, ...] = ()
+
+    def checked(self, choices: Choices) -> Choices:
+        """Return choices that this format can follow.
+
+        Raises:
+            UserError: it does not know an option, or a value is none of its values.
+        """
+        known = {option.name: option for option in self.options}
+        for name, value in choices.options.items():
+            option = known.get(name)
+            if option is None:
+                flags = ", ".join(each.flag for each in self.options) or "none of its own"
+                raise UserError(
+                    f"The format {self.name} has no option --{name.replace('_', '-')}.", hint=f"Its options: {flags}."
+                )
+            if option.values and value not in option.values:
+                hint = near_names(value, option.values) or f"It may be {', '.join(option.values)}."
+                raise UserError(f"{option.flag} cannot be {value!r}.", hint=hint)
+        return choices

@@ -26,6 +26,7 @@ def test_profiles_are_added_listed_and_removed_by_names(capsys: pytest.CaptureFi
     lab = json.loads(capsys.readouterr().out)
     assert lab == {
         "name": "lab",
+        "kind": "spark",
         "target": "spark://h:7077",
         "settings": {"spark.cores.max": "4"},
         "secrets": {},

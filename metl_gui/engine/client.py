@@ -220,11 +220,11 @@ class SparkProcess:
                         raise failure(event)
                     case RunStopped():
                         raise RunCancelled("Nothing of the run was kept.")
-                    case SessionStarting() | SessionReady() | SessionFailed():
-                        continue
-                    case RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled():
-                        continue
-                    case LaneProgressed() | LaneTroubled() | MembersChanged():
+                    case (
+                        (SessionStarting() | SessionReady() | SessionFailed())
+                        | (RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled())
+                        | (LaneProgressed() | LaneTroubled() | MembersChanged())
+                    ):
                         continue
 
 

@@ -17,6 +17,7 @@ KEPT_POINTS = 1_000
 """Points of a chart that are kept with a project: more than a screen is wide."""
 
 _Item = TypeVar("_Item")
+_POINTS = (RunProgressed, BatchCommitted, LaneProgressed)
 _COURSE = re.compile(rb'^\{"event":"(?:RunProgressed|BatchCommitted|LaneProgressed)"')
 
 

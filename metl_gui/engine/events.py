@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from metl_gui.engine.lanes.members import MemberFigures
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunError, SetupError, UserError
@@ -186,22 +187,6 @@ class LaneTroubled(Event, frozen=True):
 
     run_id: str
     text: str
-
-
-class MemberFigures(msgspec.Struct, frozen=True):
-    """One instance that maps with a matrix, as the others see it.
-
-    Args:
-        instance: its name.
-        state: what it maps with.
-        ready_for: the newest state that it could take up.
-        seconds_silent: how long nobody has heard of it.
-    """
-
-    instance: str
-    state: int
-    ready_for: int
-    seconds_silent: float
 
 
 class MembersChanged(Event, frozen=True):

@@ -204,6 +204,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         max_record_bytes=request.max_record_bytes,
         state=pinned.document.state,
         hash=pinned.hash,
+        matrix=workbench.project_id,
         notes=(*pinned.notes, *_kept_how_long(request)),
     )
 

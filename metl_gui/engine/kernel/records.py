@@ -24,6 +24,8 @@ class Records:
         name: the name of their file as positions say it.
         names: the same for each record, where they come from many files; empty otherwise.
         sizes: how long each is, where of some only the beginning is kept; ``None`` when all are whole.
+        positions: the whole position of each, where they come from no file; ``None`` when they do.
+        source_bytes: how many bytes they had where they come from, when that is not what lies here.
 
     Order: as in the file.
     """
@@ -35,6 +37,8 @@ class Records:
     name: str
     names: Sequence[str] = ()
     sizes: Places | None = None
+    positions: Sequence[str] | None = None
+    source_bytes: int | None = None
 
     @classmethod
     def of(
@@ -80,14 +84,17 @@ class Records:
         return self.buffer[self.starts[record] : self.stops[record]]
 
     def place(self, record: int) -> str:
-        """Return the place of one record, ``file@offset``."""
+        """Return the place of one record, ``file@offset`` where it comes from a file."""
+        if self.positions is not None:
+            return self.positions[record]
         return f"{self.names[record] if self.names else self.name}@{self.offsets[record]}"
 
     def first(self, count: int) -> Records:
         """Return the first records only."""
         sizes = None if self.sizes is None else self.sizes[:count]
         places = self.starts[:count], self.stops[:count], self.offsets[:count]
-        return Records(self.buffer, *places, self.name, self.names[:count], sizes)
+        positions = None if self.positions is None else self.positions[:count]
+        return Records(self.buffer, *places, self.name, self.names[:count], sizes, positions)
 
     @property
     def lengths(self) -> Places:
@@ -97,6 +104,8 @@ class Records:
     @property
     def bytes_in(self) -> int:
         """How many bytes they have, with what is not kept of them."""
+        if self.source_bytes is not None:
+            return self.source_bytes
         return int((self.lengths if self.sizes is None else self.sizes).sum())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.finding import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.wrappers import Wrapping
 from metl_gui.engine.kernel.compiled.writing import map_records
 
 
@@ -17,3 +18,5 @@ def warm() -> None:
     hash_of(address_of(tables.state), 0)
     mix_pair(0, 0)
     mix_program(0, 0, 0, 0)
+    nothing = tables.state[:0]
+    Wrapping((), nothing, (), nothing, nothing, nothing, (), ())

@@ -1,0 +1,78 @@
+"""Messages of Kafka as records: no value ends its wrapper, and nothing of a message is lost in it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.wrappers import unwrap
+from metl_gui.engine.kafka.records import headers_json, records_of
+from tests.fuzz.kafka_messages import play, written
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+_CONTENTS = (
+    st.none()
+    | st.binary(max_size=60)
+    | st.text(alphabet='{}[]",:\\ntrue017 \u00e9', max_size=40).map(str.encode)
+    | _JSON.map(lambda value: json.dumps(value).encode())
+)
+
+
+def message(value: bytes | None, key: bytes | None = None, offset: int = 7, **more: object) -> Message:
+    """Make a message as a consumer returns it."""
+    given_: dict[str, object] = {"timestamp": (TIMESTAMP_CREATE_TIME, 1_634_052_484_031), "headers": [], **more}
+    return Message(topic="shop.t", partition=2, offset=offset, key=key, value=value, **given_)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(_CONTENTS, _CONTENTS), min_size=1, max_size=8))
+def test_every_wrapper_gives_back_the_bytes_of_its_own_message(
+    contents: list[tuple[bytes | None, bytes | None]],
+) -> None:
+    messages = [message(value, key, offset) for offset, (key, value) in enumerate(contents)]
+    by_machine, by_python = written(messages, by_machine=True), written(messages, by_machine=False)
+    assert list(by_machine) == list(by_python)
+    for offset, ((key, value), raw) in enumerate(zip(contents, by_machine, strict=True)):
+        wrapped = unwrap(raw)
+        assert (wrapped.key, wrapped.value, wrapped.position) == (key, value, f"shop.t/2/{offset}")
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_both_kernels_make_of_a_wrapper_what_the_reference_makes_of_its_message(round_: int) -> None:
+    assert play(f"kafka {round_}") == []
+
+
+def test_a_value_that_wants_to_end_its_wrapper_stays_the_text_of_a_value() -> None:
+    (raw,) = records_of([message(b'1},"topic":"stolen","value":{"op":"c"}')])
+    assert unwrap(raw).topic == "shop.t"
+    assert unwrap(raw).value == b'1},"topic":"stolen","value":{"op":"c"}'
+
+
+def test_an_object_stands_in_its_wrapper_byte_for_byte() -> None:
+    value = b'{"sum": 1.50,"big":18446744073709551616,"text":"\\u00e9"}'
+    (raw,) = records_of([message(value)])
+    assert raw.endswith(b'"value":' + value + b"}")
+
+
+def test_headers_of_one_name_all_stay_in_order_and_bytes_become_base64() -> None:
+    assert headers_json([("a", b"1"), ("a", None), ("b", b"\0\1")]) == b'[["a","1"],["a",null],["b","AAE="]]'
+
+
+def test_of_a_large_message_the_beginning_and_the_size_are_kept_with_its_position() -> None:
+    records = records_of([message(b"{}", offset=1), message(b"x" * 5000, offset=2)], limit_bytes=1000)
+    assert records.sizes is not None
+    assert records.raw(0).endswith(b'"value":{}}')
+    assert len(records.raw(1)) <= 1000 < records.sizes[1]
+    assert records.place(1) == "shop.t/2/2"
+    assert records.first(1).place(0) == "shop.t/2/1"
+
+
+def test_the_bytes_of_a_batch_are_those_of_keys_and_values() -> None:
+    assert records_of([message(b"12345", b"123"), message(None)]).bytes_in == 8

@@ -1,0 +1,168 @@
+"""Messages as they go into topics: where to, under which key, with which headers.
+
+    topic     the sink's with the name of the entity in it
+    key       the message's own ``key`` as JSON, none when it is null, so that the messages of a row keep their order
+    value     the message, exactly as a file has it
+    headers   metl.state, metl.schema, metl.version, metl.position; metl.replayed for what was set aside before
+
+What is set aside goes into the error topic as it came: key, value and headers, and behind them headers that say why.
+Source: contract.md §5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from metl_gui.engine.kafka.servers import ENTITY
+from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+Header: TypeAlias = "tuple[str, str | bytes | None]"
+
+PARTITIONER: Final = "murmur2_random"
+"""How librdkafka chooses a partition as clients in Java do: by the key, at random without one."""
+
+REASON: Final = "metl.reason"
+DETAIL: Final = "metl.detail"
+STATE: Final = "metl.state"
+SCHEMA: Final = "metl.schema"
+VERSION: Final = "metl.version"
+POSITION: Final = "metl.position"
+REPLAYED: Final = "metl.replayed"
+
+_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
+_LONGEST = 249
+_HASH_LETTERS = 8
+
+
+class Outgoing(NamedTuple):
+    """One message as a producer takes it.
+
+    Args:
+        topic: where to.
+        value: what it says; None for a tombstone.
+        key: None when it has none.
+        headers: in their order.
+    """
+
+    topic: str
+    value: bytes | None
+    key: bytes | None
+    headers: list[Header]
+
+
+class _Source(msgspec.Struct, gc=False):
+    schema: str
+    position: str
+    version: str | None = None
+
+
+class _Head(msgspec.Struct, gc=False):
+    op: str
+    key: msgspec.Raw
+    source: _Source
+    replayed: bool = False
+
+
+class _Why(msgspec.Struct, gc=False):
+    reason: str
+    detail: str = ""
+    state: int = 0
+    schema: str | None = None
+    version: str | None = None
+    position: str | None = None
+
+
+_heads = msgspec.json.Decoder(_Head).decode_lines
+_why = msgspec.json.Decoder(_Why).decode
+
+
+def topic_of(pattern: str, entity: str) -> str:
+    """Return the topic of an entity; different entities have different topics where the pattern names them.
+
+    Args:
+        pattern: the topic of a sink, which may hold ``{entity}``.
+        entity: as the CDM writes it; letters that no topic may have become underscores, with a hash behind them.
+    """
+    if ENTITY not in pattern:
+        return pattern
+    name = _UNSAFE.sub("_", entity)
+    room = _LONGEST - len(pattern) + len(ENTITY)
+    if name != entity or len(name) > room:
+        told = hashlib.sha256(entity.encode()).hexdigest()[:_HASH_LETTERS]
+        name = f"{name[: room - _HASH_LETTERS - 1]}-{told}"
+    return pattern.replace(ENTITY, name)
+
+
+class Outgoings:
+    """Writes outcomes of the kernel as messages for topics.
+
+    Args:
+        pattern: the topic of the sink, which may hold ``{entity}``.
+        state: what the kernel maps with.
+        has_tombstones: send a null value under the same key after each delete that has one.
+    """
+
+    def __init__(self, pattern: str, state: int, *, has_tombstones: bool = False) -> None:
+        self.pattern = pattern
+        self.has_tombstones = has_tombstones
+        self._state: Header = (STATE, str(state))
+        self._topics: list[str] = []
+        self._shared: dict[tuple[str, str | None], tuple[Header, ...]] = {}
+
+    def of(self, outcome: Outcome) -> Iterator[Outgoing]:
+        """Yield what a batch became, in its order; a tombstone stands right behind its delete."""
+        if not len(outcome):
+            return
+        text = bytes(outcome.text)
+        topics = self._topics_of(outcome.entity_names)
+        starts, stops, entities = outcome.starts.tolist(), outcome.stops.tolist(), outcome.entities.tolist()
+        shared = self._shared
+        for head, start, stop, entity in zip(_heads(text), starts, stops, entities, strict=True):
+            source = head.source
+            both = shared.get((source.schema, source.version)) or self._share(source)
+            headers = [*both, (POSITION, source.position)]
+            if head.replayed:
+                headers.append((REPLAYED, "true"))
+            key: bytes | None = bytes(head.key)
+            if key == b"null":
+                key = None
+            yield Outgoing(topics[entity], text[start:stop], key, headers)
+            if self.has_tombstones and head.op == "d" and key is not None:
+                yield Outgoing(topics[entity], None, key, headers)
+
+    def _topics_of(self, entities: Sequence[str]) -> list[str]:
+        """Return the topic of each entity; the kernel's list of them only grows."""
+        known = self._topics
+        known.extend(topic_of(self.pattern, entity) for entity in entities[len(known) :])
+        return known
+
+    def _share(self, source: _Source) -> tuple[Header, ...]:
+        version = ((VERSION, source.version),) if source.version is not None else ()
+        headers = (self._state, (SCHEMA, source.schema), *version)
+        self._shared[source.schema, source.version] = headers
+        return headers
+
+
+def set_aside_message(topic: str, row: SetAside, message: Message) -> Outgoing:
+    """Write a record that is set aside: as it came, with the reason in headers.
+
+    All headers of ours are there and stand last, so that none of the record's own is taken for one of them.
+    """
+    why = _why(row.text)
+    told: list[Header] = [
+        (REASON, why.reason),
+        (DETAIL, why.detail),
+        (STATE, str(why.state)),
+        (SCHEMA, why.schema or ""),
+        (VERSION, why.version or ""),
+        (POSITION, why.position or ""),
+    ]
+    return Outgoing(topic, message.value(), message.key(), [*(message.headers() or ()), *told])

@@ -12,7 +12,7 @@ import msgspec
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.event_log import bounded_lines
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
 
@@ -22,6 +22,9 @@ BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet"]
 Lane: TypeAlias = Literal["batch", "fast"]
+Role: TypeAlias = Literal["source", "sink", "errors"]
+_ROLES: tuple[Role, ...] = ("source", "sink", "errors")
+"""The order in which a run names its Kafka servers."""
 
 
 _MOST_EVENT_BYTES = 16 << 20
@@ -104,6 +107,13 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     def as_kept(self) -> RunSpec:
         """What of it may be written down: without the plan, which the state stands for, and without secrets."""
         return msgspec.structs.replace(self, plan=b"", servers=tuple(one.without_secrets for one in self.servers))
+
+    def servers_of(self, role: Role) -> KafkaServers | None:
+        """Return the Kafka servers of the source, the sink or the errors; None where that is no topic."""
+        if not is_kafka(getattr(self, role)):
+            return None
+        before = _ROLES[: _ROLES.index(role)]
+        return self.servers[sum(is_kafka(getattr(self, other)) for other in before)]
 
     @property
     def is_marked(self) -> bool:

@@ -94,7 +94,10 @@ class Production:
             return msgspec.structs.replace(report_so_far(self.order), is_stopped=True, failure=str(error))
 
     def _run_on(self, spark: SparkProcess) -> RunReport:
-        spec = msgspec.structs.replace(self.order.spec, plan=self.plan)
+        spec = self.order.spec
+        # The order is a file, so secrets are looked up here.
+        servers = servers_of(spec.source, spec.sink, spec.errors)
+        spec = msgspec.structs.replace(spec, plan=self.plan, servers=servers)
         self._tell(Phase.RUNNING)
         cancelling = threading.Thread(target=self._cancel_when_asked, args=(spark,), name="cancel", daemon=True)
         cancelling.start()

@@ -25,18 +25,19 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.event_log import KEPT_POINTS, bounded
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
-from metl_gui.engine.runs import BATCH_BYTES, LOCAL_TARGET, Format, RunSpec, new_run_id
+from metl_gui.engine.runs import BATCH_BYTES, LOCAL_TARGET, Format, Lane, RunSpec, new_run_id
 from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.engine.targets import Target
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.killed_runs import clear_killed_runs
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder
-from metl_gui.workbench.profiles import find_target, shared_folder
+from metl_gui.workbench.profiles import find_target, kafka_servers, shared_folder
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.project_settings import FRAMING, project_settings
 from metl_gui.workbench.publishing import production_document
@@ -74,6 +75,12 @@ class RunRequest:
         follow: go on when the source is exhausted, until somebody stops the run; in batches too.
         batch_bytes: about how much of the source a batch reads at most.
         freeze: stay with the state of the beginning; else a following run in production takes what is published.
+        lane: ``batch`` goes batch after batch; ``fast`` maps from topics to topics record for record.
+        start: where topics are read from: ``earliest``, ``latest``, a time in ISO 8601, or ``topic/partition/offset``
+            with commas between; empty for ``earliest``.
+        group: the consumer group of a fast lane; empty for one named after the run.
+        has_tombstones: send a null value after each delete into a topic.
+        wait_seconds: how long a partition of a fast lane waits for a version that is not known yet.
     """
 
     source: str
@@ -91,6 +98,11 @@ class RunRequest:
     follow: bool = False
     freeze: bool = False
     batch_bytes: int = BATCH_BYTES
+    lane: Lane = "batch"
+    start: str = ""
+    group: str = ""
+    has_tombstones: bool = False
+    wait_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +217,23 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         state=pinned.document.state,
         hash=pinned.hash,
         matrix=workbench.project_id,
+        lane=request.lane,
+        start=request.start,
+        group=request.group,
+        has_tombstones=request.has_tombstones,
+        wait_seconds=request.wait_seconds,
+        servers=servers_of(request.source, request.sink, request.errors),
         notes=(*pinned.notes, *_kept_how_long(request)),
     )
+
+
+def servers_of(*places: str) -> tuple[KafkaServers, ...]:
+    """Look up the Kafka servers of those places that are topics, with their secrets.
+
+    Raises:
+        RunError: an address cannot be read, there is no such profile, or a secret cannot be read.
+    """
+    return tuple(kafka_servers(place) for place in places if is_kafka(place))
 
 
 def _own_sink(target: str, run_id: str) -> Path | None:

@@ -17,8 +17,8 @@ settings.register_profile("metl", deadline=None)
 settings.load_profile("metl")
 
 _HERE = Path(__file__).parent
-_START_SPARK = {"spark", "e2e"}
-"""Folders whose tests start Spark; two of them at once would fight for the cores."""
+_START_SPARK = {"spark", "e2e", "live"}
+"""Folders whose tests start Spark or other servers; two of them at once would fight for the cores."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,0 +1,202 @@
+"""Jars from Maven Central, fetched once into the user's cache by Maven itself."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from metl_gui.engine.java import find_java
+from metl_gui.errors import SetupError
+from metl_gui.workbench.places import cache_folder
+from metl_gui.workbench.progress import UNWATCHED, Watch
+
+_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+_FETCHED = re.compile(r"Downloaded from \S+ \S*/([^/\s]+\.(?:jar|tar\.gz))")
+_ERROR = re.compile(r"\[ERROR\] (.+)")
+_LOCK_SECONDS = 0.2
+_ARCHIVE = ".tar.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One thing on Maven Central.
+
+    Args:
+        group: such as ``org.apache.kafka``.
+        name: such as ``connect-runtime``.
+        version: the version that was tried.
+        kind: ``jar``, or ``tar.gz`` for a program that comes whole and is unpacked.
+        classifier: what else its file name says.
+    """
+
+    group: str
+    name: str
+    version: str
+    kind: str = "jar"
+    classifier: str = ""
+
+    @property
+    def coordinates(self) -> str:
+        """How Maven names it."""
+        return ":".join(filter(None, (self.group, self.name, self.version, self.kind, self.classifier)))
+
+
+@dataclass(frozen=True, slots=True)
+class JarSet:
+    """What one program is made of.
+
+    Args:
+        name: its folder in the cache.
+        title: what people call it.
+        artifacts: what is asked for; jars come with what they depend on.
+        megabytes: about how much is fetched, for whoever waits.
+    """
+
+    name: str
+    title: str
+    artifacts: tuple[Artifact, ...]
+    megabytes: int
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept, by what it is made of: another version is another folder."""
+        made_of = "\n".join(artifact.coordinates for artifact in self.artifacts)
+        return cache_folder() / "components" / f"{self.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:10]}"
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether it is in the cache, whole."""
+        return self.folder.is_dir()
+
+
+def fetch(jars: JarSet, watch: Watch = UNWATCHED) -> Path:
+    """Return the folder of a set of jars, fetched when they are not in the cache yet.
+
+    Args:
+        jars: what is needed.
+        watch: told each file that has come; may cancel.
+
+    Raises:
+        SetupError: Maven or Java is missing, or Maven could not fetch them.
+        RunCancelled: the watch was cancelled; nothing half-fetched stays.
+    """
+    if jars.is_fetched:
+        return jars.folder
+    program = find_maven()
+    jars.folder.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(jars.folder.with_suffix(".lock"), jars, watch):
+        if not jars.is_fetched:
+            part = jars.folder.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            try:
+                _fetch_into(part, jars, program, watch)
+                part.rename(jars.folder)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    return jars.folder
+
+
+def find_maven() -> str:
+    """Return Maven's program.
+
+    Raises:
+        SetupError: there is none.
+    """
+    found = shutil.which("mvn")
+    if found is None:
+        raise SetupError(
+            "Maven is missing.",
+            "It fetches the jars of Kafka, Debezium and the registry.",
+            "Run `metl doctor --live --fix`, or install it yourself (Debian: `apt-get install maven`).",
+        )
+    return found
+
+
+def _fetch_into(part: Path, jars: JarSet, program: str, watch: Watch) -> None:
+    part.mkdir()
+    whole = [artifact for artifact in jars.artifacts if artifact.kind != "jar"]
+    parts = [artifact for artifact in jars.artifacts if artifact.kind == "jar"]
+    place = f"-DoutputDirectory={part}"
+    if parts:
+        pom = part / "pom.xml"
+        pom.write_text(_pom(parts))
+        _run_maven([program, "-f", str(pom), f"{_PLUGIN}:copy-dependencies", place], jars, part, watch)
+        pom.unlink()
+    for artifact in whole:
+        wanted = f"-Dartifact={artifact.coordinates}"
+        _run_maven([program, f"{_PLUGIN}:copy", wanted, place], jars, part, watch)
+    for archive in part.glob(f"*{_ARCHIVE}"):
+        watch.step(f"Unpacking {archive.name}")
+        with tarfile.open(archive) as opened:
+            if hasattr(tarfile, "data_filter"):  # not in the oldest 3.11
+                opened.extraction_filter = tarfile.data_filter
+            opened.extractall(part)  # noqa: S202 - an archive whose checksum Maven compared
+        archive.unlink()
+
+
+def _run_maven(command: list[str], jars: JarSet, folder: Path, watch: Watch) -> None:
+    told, errors = 0, []
+    watch.step(f"Fetching {jars.title}: {jars.megabytes} MB, once")
+    environment = {**os.environ, "JAVA_HOME": str(find_java().path)}
+    with subprocess.Popen(
+        [*command, "--batch-mode"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as maven:
+        try:
+            for line in maven.stdout or ():
+                if found := _FETCHED.search(line):
+                    told += 1
+                    watch.step(f"Fetching {jars.title}: {found[1]}", told)
+                if found := _ERROR.search(line):
+                    errors.append(found[1].strip())
+        except BaseException:
+            maven.kill()
+            raise
+    if maven.returncode != 0:
+        raise SetupError(
+            f"The jars of {jars.title} cannot be fetched.",
+            f"Maven said: {errors[0][:600] if errors else f'nothing, and ended with {maven.returncode}'}",
+            "Look whether this computer reaches https://repo.maven.apache.org, or name a mirror or proxy in "
+            "~/.m2/settings.xml; then try again.",
+        )
+
+
+def _pom(artifacts: list[Artifact]) -> str:
+    wanted = "".join(
+        f"<dependency><groupId>{artifact.group}</groupId><artifactId>{artifact.name}</artifactId>"
+        f"<version>{artifact.version}</version></dependency>\n"
+        for artifact in artifacts
+    )
+    head = '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+    own = "<groupId>metl</groupId><artifactId>components</artifactId><version>1</version><packaging>pom</packaging>"
+    return f"{head}{own}<dependencies>\n{wanted}</dependencies></project>\n"
+
+
+@contextmanager
+def _locked(path: Path, jars: JarSet, watch: Watch) -> Iterator[None]:
+    """Let one process at a time fetch."""
+    with path.open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                watch.step(f"Waiting for somebody else who fetches {jars.title}")
+                time.sleep(_LOCK_SECONDS)
+        yield

@@ -1,0 +1,87 @@
+"""The real programs around a mapping, each started when the first test asks for it and shared by all tests after it.
+
+A test that kills or pauses one brings it back before it ends. Names of topics, prefixes, groups and tables are the
+test's own (``own_name``), as the programs are everybody's. Where a piece is missing on this computer, the tests that
+need it are skipped with a sentence that names it; on CI that fails the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pytest
+
+from metl_gui.engine.java import find_java
+from metl_gui.errors import SetupError
+from metl_gui.workbench.components.connect import Connector, ConnectWorker
+from metl_gui.workbench.components.jars import JarSet, find_maven
+from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.workbench.components.postgres import PostgresServer, find_programs
+
+WatchTables = Callable[..., Connector]
+
+
+def need(*pieces: Callable[[], object]) -> None:
+    """Skip the test when a piece that must be installed is not; a piece that is broken fails it."""
+    for piece in pieces:
+        try:
+            piece()
+        except SetupError as error:
+            pytest.skip(str(error))
+
+
+def need_jars(jars: JarSet) -> None:
+    """Skip the test when jars are neither here nor can be asked for."""
+    if not jars.is_fetched:
+        need(find_maven)
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[KafkaBroker]:
+    """A broker that makes topics of two partitions when they are first named."""
+    need(find_java)
+    need_jars(KAFKA_JARS)
+    with KafkaBroker() as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server with a database named ``shop``, empty at first."""
+    need(find_programs)
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def connect(kafka: KafkaBroker) -> Iterator[ConnectWorker]:
+    """A Connect worker that writes to the broker."""
+    with ConnectWorker(kafka, writes_avro=True) as worker:
+        yield worker
+
+
+@pytest.fixture
+def debezium(connect: ConnectWorker, postgres: PostgresServer) -> Iterator[WatchTables]:
+    """Have Debezium watch tables: called with their names and a prefix of topics, it returns the running connector.
+
+    The connectors of a test are removed after it, with their slots in the database.
+    """
+    made: list[Connector] = []
+
+    def watch_tables(tables: Sequence[str], prefix: str, settings: Mapping[str, str] | None = None) -> Connector:
+        made.append(connect.watch_tables(postgres, tables, prefix, settings=settings))
+        return made[-1]
+
+    yield watch_tables
+    for connector in made:
+        with contextlib.suppress(SetupError):  # a test may have removed it
+            connector.delete()
+        connect.drop_slot(postgres, connector)
+
+
+@pytest.fixture
+def own_name() -> str:
+    """Return a name that no other test has, good for topics, prefixes, groups and tables."""
+    return f"t{secrets.token_hex(4)}"

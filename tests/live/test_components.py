@@ -1,0 +1,136 @@
+"""The programs of the stack keep what they promise to the tests and to the live demo."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from metl_gui.errors import SetupError
+from metl_gui.workbench.components import guard
+from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.workbench.components.postgres import PostgresServer
+from tests.live.conftest import WatchTables
+
+pytestmark = pytest.mark.live
+
+_SECONDS = 60.0
+
+
+def until(is_so: Callable[[], bool], seconds: float = _SECONDS) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "what was waited for did not come"
+        time.sleep(0.02)
+
+
+Found = list[tuple[bytes | None, bytes | None]]
+
+
+def read(broker: KafkaBroker, topic: str, count: int) -> Found:
+    """Read a topic from its beginning until so many records were read."""
+    return read_until(broker, topic, lambda found: len(found) >= count)
+
+
+def read_until(broker: KafkaBroker, topic: str, is_enough: Callable[[Found], bool]) -> Found:
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": f"read-{topic}", "auto.offset.reset": "earliest"}
+    consumer = Consumer({**settings, "enable.auto.commit": "false", "topic.metadata.refresh.interval.ms": "100"})
+    consumer.subscribe([topic])
+    found: Found = []
+    try:
+        end = time.monotonic() + _SECONDS
+        while not is_enough(found):
+            assert time.monotonic() < end, f"only {found[-3:]} at the end of {len(found)} records"
+            message = consumer.poll(0.1)
+            if message is not None and message.error() is None:
+                found.append((message.key(), message.value()))
+    finally:
+        consumer.close()
+    return found
+
+
+def write(broker: KafkaBroker, topic: str, *values: bytes) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": "0"})
+    for value in values:
+        producer.produce(topic, value)
+    assert producer.flush(_SECONDS) == 0
+
+
+def test_a_broker_that_was_killed_has_its_records_when_it_is_back(kafka: KafkaBroker, own_name: str) -> None:
+    write(kafka, own_name, b"before")
+    bootstrap = kafka.bootstrap
+    kafka.kill()
+    assert not kafka.is_alive
+    kafka.restart()
+    assert kafka.bootstrap == bootstrap
+    write(kafka, own_name, b"after")
+    assert {value for _, value in read(kafka, own_name, 2)} == {b"before", b"after"}
+
+
+def test_a_paused_broker_answers_nobody_and_a_record_sent_meanwhile_arrives_once_it_goes_on(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    write(kafka, own_name, b"first")
+    kafka.pause()
+    try:
+        producer = Producer({"bootstrap.servers": kafka.bootstrap, "linger.ms": "0"})
+        producer.produce(own_name, b"second")
+        assert producer.flush(1) == 1
+        assert kafka.is_alive
+    finally:
+        kafka.go_on()
+    assert producer.flush(_SECONDS) == 0
+    assert {value for _, value in read(kafka, own_name, 2)} == {b"first", b"second"}
+
+
+def test_rows_and_changes_of_a_watched_table_arrive_keyed_and_a_restarted_worker_goes_on(
+    kafka: KafkaBroker, postgres: PostgresServer, debezium: WatchTables, own_name: str
+) -> None:
+    postgres.execute(f"CREATE TABLE {own_name} (id int PRIMARY KEY, name text); INSERT INTO {own_name} VALUES (1, 'a')")
+    connector = debezium([f"public.{own_name}"], own_name)
+    topic = connector.topic(f"public.{own_name}")
+    postgres.execute(f"UPDATE {own_name} SET name = 'b'; DELETE FROM {own_name}")
+    changes = [(key, json.loads(value) if value else None) for key, value in read(kafka, topic, 4)]
+    assert [change["op"] if change else None for _, change in changes] == ["r", "u", "d", None]
+    assert {key for key, _ in changes} == {b'{"id":1}'}
+
+    connector.worker.restart()
+    postgres.execute(f"INSERT INTO {own_name} VALUES (2, 'c')")
+    # What the worker had sent and not noted may come again before it.
+    new = read_until(
+        kafka, topic, lambda found: any(b'"after":{"id":2,"name":"c"}' in (value or b"") for _, value in found)
+    )
+    assert new[-1][0] == b'{"id":2}'
+
+
+def test_a_statement_that_postgresql_refuses_is_told_with_its_words(postgres: PostgresServer) -> None:
+    with pytest.raises(SetupError, match="no_such_table"):
+        postgres.execute("SELECT * FROM no_such_table")
+    assert postgres.execute("SELECT 1, NULL, E'two\\nlines'") == [("1", None, "two\nlines")]
+
+
+def test_all_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
+    script = (
+        "import sys, time\n"
+        "from metl_gui.workbench.components.postgres import PostgresServer\n"
+        "server = PostgresServer().start()\n"
+        "server.pause()\n"
+        "print(server.process.pid, server.folder, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as program:
+        assert program.stdout is not None
+        number, folder = program.stdout.readline().split()
+        below = [int(number), *guard.children_of(int(number))]
+        assert len(below) > 3
+        os.kill(program.pid, signal.SIGKILL)
+    until(lambda: not any(guard.stat_of(process_id) for process_id in below))
+    until(lambda: not Path(folder).exists())

@@ -58,6 +58,7 @@ def chosen(records: Records, numbers: Collection[int]) -> Records:
         name=records.name,
         names=[records.names[number] for number in numbers] if records.names else (),
         sizes=None if records.sizes is None else records.sizes[at],
+        positions=None if records.positions is None else [records.positions[number] for number in numbers],
     )
 
 

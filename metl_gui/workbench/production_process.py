@@ -28,7 +28,7 @@ from metl_gui.workbench.live_process import HEARTBEAT_SECONDS, STOP, Phase, Proc
 from metl_gui.workbench.production import PLAN, ProductionOrder, read_order, report_so_far
 from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import UNWATCHED, do_here
-from metl_gui.workbench.running import PRODUCTION, looked_into, pin
+from metl_gui.workbench.running import PRODUCTION, looked_into, pin, servers_of
 from metl_gui.workbench.session import Workbench, person
 from metl_gui.workbench.version_tasks import REASONS
 

@@ -1,0 +1,47 @@
+"""Programs of others that exports are checked with, each in an environment of its own that stays in the user's cache.
+
+They bring plugins and versions of libraries that have no place in ours.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import venv
+from hashlib import sha256
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+_CACHE = user_cache_path("metl-tests", appauthor=False) / "environments"
+
+
+def python_with(*requirements: str) -> Path:
+    """Return a Python that has some packages, made once and kept.
+
+    Args:
+        requirements: as pip takes them; a change of them makes another environment.
+    """
+    digest = sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:16]
+    place, done = _CACHE / digest, _CACHE / digest / "is-whole"
+    if not done.exists():
+        shutil.rmtree(place, ignore_errors=True)
+        venv.create(place, with_pip=True)
+        python = place / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, timeout=600)
+        done.touch()
+    return place / "bin" / "python"
+
+
+def said_by(python: Path, program: str, *arguments: str | Path) -> str:
+    """Run a program of a few lines there and return what it printed.
+
+    Raises:
+        AssertionError: it failed; with its traceback.
+    """
+    done = subprocess.run(
+        [python, "-I", "-c", program, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4_000:]
+    return done.stdout

@@ -1,0 +1,114 @@
+"""The blocks that an export carries with everything that people's formats tell of them, in canonical order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from metl_gui.core.blocks import Block, Element, Status
+from metl_gui.core.canonical import exported_blocks, is_held
+from metl_gui.core.document import Document
+from metl_gui.core.nodes import Attribute, Schema, Version
+from metl_gui.workbench.progress import Watch
+
+_STEP_BLOCKS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One element with its two ends."""
+
+    source: Attribute
+    target: Attribute
+
+    @property
+    def element(self) -> Element:
+        """The element by ids."""
+        return Element(self.target.id, self.source.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One block that an export carries.
+
+    Args:
+        block: the block.
+        schema, version, entity, entity_version: its ends.
+        is_held: production sets its messages aside until somebody decides.
+        lines: its elements by target path.
+    """
+
+    block: Block
+    schema: Schema
+    version: Version
+    entity: Schema
+    entity_version: Version
+    is_held: bool
+    lines: tuple[Line, ...]
+
+    @property
+    def names(self) -> tuple[str, str, str, str]:
+        """Schema, version, entity and entity version."""
+        return self.schema.name, self.version.label, self.entity.name, self.entity_version.label
+
+    @property
+    def in_production(self) -> str:
+        """What a production run does with the messages of the block, in words."""
+        if self.block.is_unconfirmed:
+            return "leaves it out: unconfirmed"
+        if self.is_held:
+            return "sets its messages aside"
+        return "maps what is left" if self.block.status is Status.NEEDS_REVIEW else "maps it"
+
+    @property
+    def who(self) -> str:
+        """Who set the status, empty where nobody did."""
+        return self.block.who
+
+    @property
+    def day(self) -> str:
+        """The day when the status was set (UTC), empty where nobody did."""
+        return day_of(self.block.when_ms)
+
+
+def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[Carried]:
+    """Yield the blocks that an export carries, saying how far it is.
+
+    Args:
+        document: the state.
+        include_unconfirmed: carry unconfirmed blocks too.
+        watch: progress and cancel.
+        doing: what is said of the progress.
+    """
+    blocks = exported_blocks(document, include_unconfirmed)
+    for at, block in enumerate(blocks):
+        if at % _STEP_BLOCKS == 0:
+            watch.step(doing, at, len(blocks))
+        yield _told(document, block)
+
+
+def _told(document: Document, block: Block) -> Carried:
+    version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
+    sources = {attribute.id: attribute for attribute in version.attributes}
+    targets = {attribute.id: attribute for attribute in entity_version.attributes}
+    lines = [Line(sources[p], targets[q]) for q, p in block.elements]
+    return Carried(
+        block,
+        document.extraction.schema(version.schema_id),
+        version,
+        document.cdm.schema(entity_version.schema_id),
+        entity_version,
+        is_held(document, block),
+        tuple(sorted(lines, key=lambda line: (line.target.path, line.source.path))),
+    )
+
+
+def day_of(when_ms: int) -> str:
+    """Return the day of a moment (UTC), empty for never."""
+    return datetime.fromtimestamp(when_ms / 1000, UTC).date().isoformat() if when_ms else ""
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number of things: ``1 block``, ``3 blocks``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -49,12 +49,15 @@ def _register_map(commands: Commands) -> None:
     parser = commands.add(
         "map",
         run_map,
-        "set the elements that a CSV file lists",
+        "set the elements that a CSV file or a workbook lists",
         "The header is schema,schema_version,attribute,entity,entity_version,cdm_attribute; status,comment may follow. "
+        "A workbook has them in its sheet Mapping, as metl export --format xlsx writes it. "
         "Every conflict is listed with its line, and nothing is written while there is one.",
     )
     add_project(parser)
-    parser.add_argument("--csv", required=True, metavar="FILE", type=Path, help="the mapping table")
+    parser.add_argument(
+        "--csv", "--xlsx", required=True, metavar="FILE", type=Path, help="the mapping table, a CSV or a workbook"
+    )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--replace", action="store_true", help="make the named blocks equal to the table")
     mode.add_argument("--unset", action="store_true", help="clear the listed elements instead of setting them")

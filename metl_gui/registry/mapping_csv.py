@@ -195,7 +195,11 @@ def _header(path: Path, line: str, separator: str) -> list[str]:
 def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
     if len(fields) != len(header):
         return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
-    values = {name: value for name, value in zip(header, fields, strict=True) if name in _KNOWN_COLUMNS}
+    return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in _KNOWN_COLUMNS})
+
+
+def row_of(line: int, values: dict[str, str]) -> MappingRow | LineProblem:
+    """Make a row of the texts of its columns, or say what is wrong with it."""
     empty = [name for name in COLUMNS if not values[name]]
     if empty:
         return LineProblem(line, f"{', '.join(empty)} is empty")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
+from metl_gui.registry.exact_cells import unescaped
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -90,22 +91,21 @@ def is_workbook(path: Path) -> bool:
         return False
 
 
-def read_sheet(path: Path, name: str, titles: tuple[str, ...]) -> Sheet:
+def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = False) -> Sheet:
     """Read one sheet of a workbook.
 
     Args:
         path: the file.
         name: the sheet.
         titles: columns that it must have; others are read too.
+        is_exact: texts are written by ``exact_cells``, and spaces at their ends belong to them.
 
     Raises:
         SchemaError: the file is no workbook, is larger than any that is meant, or has no such sheet or column.
     """
     content = _checked(path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
-            found, known = _read_one(content, name)
+        found, known = _read_one(content, name)
     except Exception as error:
         raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
     if not found:
@@ -114,7 +114,20 @@ def read_sheet(path: Path, name: str, titles: tuple[str, ...]) -> Sheet:
             f"It has {', '.join(known[:8])}." if known else "It has none.",
             near_names(name, known) or "Name the workbook that was sent out.",
         )
-    return _sheet(path, found[0], titles)
+    return _sheet(path, found[0], titles, is_exact)
+
+
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """List the sheets of a workbook.
+
+    Raises:
+        SchemaError: the file is no workbook, or is larger than any that is meant.
+    """
+    content = _checked(path)
+    try:
+        return tuple(_read_one(content, "")[1])
+    except Exception as error:
+        raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
 
 
 def _read_one(content: bytes, name: str) -> tuple[list[Worksheet], list[str]]:
@@ -129,12 +142,14 @@ def _read_one(content: bytes, name: str) -> tuple[list[Worksheet], list[str]]:
             self.parser.sheets = [sheet for sheet in self.parser.sheets if sheet.name == name]
             super().read_worksheets()
 
-    reader = OneSheet(BytesIO(content), data_only=False, keep_links=False)
-    reader.read()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
+        reader = OneSheet(BytesIO(content), data_only=False, keep_links=False)
+        reader.read()
     return [sheet for sheet in reader.wb.worksheets if sheet.title == name], known
 
 
-def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> Sheet:
+def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...], is_exact: bool) -> Sheet:
     if sheet.max_row > MAX_ROWS or sheet.max_column > MAX_COLUMNS:
         raise SchemaError(
             f"The sheet {sheet.title!r} of {path.name} is too large.",
@@ -151,7 +166,7 @@ def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> Sheet:
         for title, cell in zip(titles, cells, strict=True):
             if not title:
                 continue
-            texts[title], problem = _text(cell)
+            texts[title], problem = _text(cell, is_exact)
             if (number, cell.column) in merged:
                 problem = f"is merged with other cells ({merged[number, cell.column or 0]})"
             if problem:
@@ -193,7 +208,7 @@ def _merged_rows(path: Path, sheet: Worksheet) -> dict[tuple[int, int], str]:
     }
 
 
-def _text(cell: Cell | MergedCell) -> tuple[str, str]:
+def _text(cell: Cell | MergedCell, is_exact: bool = False) -> tuple[str, str]:
     """Return the text of a cell, and what is wrong with it."""
     value = cell.value
     kind = getattr(cell, "data_type", "s")
@@ -211,7 +226,7 @@ def _text(cell: Cell | MergedCell) -> tuple[str, str]:
         return value.isoformat(), ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value)), ""
-    return str(value).strip(), ""
+    return (unescaped(str(value)) if is_exact else str(value).strip()), ""
 
 
 def _checked(path: Path) -> bytes:

@@ -6,7 +6,7 @@ Source: contract.md §3, §4. The formats themselves: ``workbench.exports``.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metl_gui.core.canonical import is_carried, is_held, state_hash
@@ -14,7 +14,9 @@ from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.exports import Choices, Export
+from metl_gui.workbench.exports.export import Beside
 from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.workbench.project_settings import FRAMING, project_settings
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.writing import whole_file, whole_folder
@@ -69,6 +71,9 @@ def export_published(
         UserError: nothing is published, or this state is not; the format cannot follow the choices.
         ProjectError: the place cannot be written; then what was there is there still.
     """
+    framing = project_settings(workbench).settings[FRAMING]
+    beside = Beside(workbench.path.stem, workbench.beside.wire_schemas(), framing)
+    choices = replace(choices, comments=workbench.comments(), beside=beside)
     done = export(production_document(workbench, state), export_, path, choices, watch)
     try:
         workbench.beside.add_export(done.state, workbench.stamp().when_ms)

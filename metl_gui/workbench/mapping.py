@@ -20,8 +20,8 @@ from metl_gui.core.edits.group import Several
 from metl_gui.core.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.partition import largest_permutation
 from metl_gui.errors import EditError
-from metl_gui.registry import mapping_csv
 from metl_gui.registry.mapping_csv import MappingRow, MappingTable
+from metl_gui.registry.mapping_workbook import read_table
 from metl_gui.workbench.addresses import (
     ElementName,
     element_name,
@@ -132,11 +132,11 @@ def import_mapping(
     door: Door = Door.COMMAND,
     watch: Watch = UNWATCHED,
 ) -> MapResult:
-    """Set or clear the elements that a mapping CSV lists, as one state and one undo step.
+    """Set or clear the elements that a mapping CSV or workbook lists, as one state and one undo step.
 
     Args:
         workbench: the opened project.
-        path: the CSV file.
+        path: the CSV file, or a workbook of the export ``xlsx``.
         mode: add the elements, make the named blocks equal to the table, or clear the elements.
         take_proposal: where a block would not be 1:1, keep its largest 1:1 part and say which lines were left out.
         dry_run: only say what would happen.
@@ -151,7 +151,7 @@ def import_mapping(
         ProjectError: the project cannot be written.
     """
     watch.step(f"Reading {path.name}")
-    table = mapping_csv.read(path)
+    table = read_table(path)
     plan = plan_mapping(workbench.document, table, mode, take_proposal, watch)
     if plan.conflicts or dry_run or not plan.edits:
         if not plan.conflicts and plan.edits:

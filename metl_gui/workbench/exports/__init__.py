@@ -14,10 +14,11 @@ from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.exports.matrix import DUSB, JSON
 from metl_gui.workbench.exports.table import CSV
+from metl_gui.workbench.exports.xlsx import XLSX
 
 __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
 
-EXPORTS: dict[str, Export] = {export.name: export for export in (JSON, DUSB, CSV)}
+EXPORTS: dict[str, Export] = {export.name: export for export in (JSON, DUSB, CSV, XLSX)}
 """The formats by name, in the order in which they are listed."""
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from metl_gui.core.comments import Comment
 from metl_gui.core.document import Document
+from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.progress import Watch
 
@@ -34,16 +36,35 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What a project keeps beside its states and single formats need; of a document without a project there is none.
+
+    Args:
+        project: name of the project's file, without its suffix.
+        wire: writer schemas that messages may name.
+        framing: how values name them, where their schema is not set to something else.
+    """
+
+    project: str = ""
+    wire: tuple[WireSchema, ...] = ()
+    framing: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
 class Choices:
     """What a person chose for one export.
 
     Args:
         include_unconfirmed: carry blocks that nobody has confirmed too.
         options: values of the format's own options by name; those that are not there hold their defaults.
+        comments: what people said beside the states, for formats that people read.
+        beside: facts of the project, which ``export_published`` puts here.
     """
 
     include_unconfirmed: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
+    comments: tuple[Comment, ...] = ()
+    beside: Beside = Beside()
 
     def of(self, option: Option) -> str:
         """Return the value that holds for an option."""

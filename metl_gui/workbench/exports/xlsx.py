@@ -1,0 +1,204 @@
+"""``xlsx``: the mapping as a workbook for people, whose sheet ``Mapping`` goes back in with ``metl map``.
+
+Sheets: what it is, every element, every block, what was lost and waits, the canonical model with what feeds it, and
+what people said. Names that look like formulas stay texts. Source: contract.md §4.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from metl_gui.core.canonical import state_hash
+from metl_gui.core.comments import Comments, Spot
+from metl_gui.core.compatibility import is_readable
+from metl_gui.core.document import Document
+from metl_gui.core.masks import hidden_targets
+from metl_gui.core.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
+from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
+from metl_gui.registry.mapping_workbook import SHEET
+from metl_gui.registry.workbook import MAX_ROWS
+from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
+from metl_gui.workbench.exports.export import Choices, Export
+from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.workbook_writer import Column, SheetPlan, workbook_bytes
+
+Row = tuple[str | int, ...]
+
+_WIDTHS = (30, 9, 30, 20, 9, 30)
+_MAPPING = (
+    *(Column(title, width) for title, width in zip(COLUMNS, _WIDTHS, strict=True)),
+    Column(OPTIONAL_COLUMNS[0], 14, is_asked=True, choices=("confirmed", "unconfirmed")),
+    Column(OPTIONAL_COLUMNS[1], 40, is_asked=True),
+    Column("type", 16),
+    Column("CDM type", 16),
+    Column("note", 34),
+)
+_BLOCKS = (
+    *(Column(title, width) for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))),
+    *(Column(title, width) for title, width in (("status", 14), ("production", 30), ("elements", 10), ("lost", 8))),
+    *(Column(title, width) for title, width in (("who", 16), ("when", 12), ("comment", 44))),
+)
+_LOSSES = (
+    *(Column(title, width) for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))),
+    *(Column(title, width) for title, width in (("lost attribute", 30), ("CDM attribute", 30), ("reason", 60))),
+)
+_MODEL = (
+    *(Column(title, width) for title, width in (("entity", 20), ("version", 9), ("CDM attribute", 30), ("type", 16))),
+    *(Column(title, width) for title, width in (("required", 10), ("values", 10), ("sources", 9))),
+    *(Column(title, width) for title, width in (("fed by", 50), ("documentation", 60))),
+)
+_SAID = (*(Column(title, width) for title, width in (("about", 60), ("comment", 70), ("who", 16), ("when", 12))),)
+_NAMED = 20
+
+
+def workbook(document: Document, choices: Choices, watch: Watch) -> bytes:
+    """Return what ``xlsx`` writes.
+
+    Raises:
+        EditError: there is more than a sheet that is read back can hold.
+    """
+    blocks = list(carried(document, choices.include_unconfirmed, watch, "Collecting the mapping"))
+    if sum(len(block.lines) for block in blocks) >= MAX_ROWS:
+        raise EditError(
+            "That is too much for one workbook.",
+            f"Its sheet may have {MAX_ROWS - 1:,} elements, or it cannot be read back.",
+            "Take the format csv, which has no such limit.",
+        )
+    longs = LongTexts()
+    comments = Comments(document, choices.comments)
+    watch.step("Laying out the sheets")
+    sheets = [
+        SheetPlan("About", (Column("About", 110),), tuple((line,) for line in _about(document, choices, blocks))),
+        _plan(SHEET, _MAPPING, [row for block in blocks for row in _element_rows(block)], longs),
+        _plan("Blocks", _BLOCKS, [_block_row(block) for block in blocks], longs),
+        _plan("Open losses", _LOSSES, [row for block in blocks for row in _loss_rows(block)], longs),
+        _plan("Canonical model", _MODEL, list(_model_rows(document, blocks)), longs),
+    ]
+    if comments:
+        sheets.append(_plan("Comments", _SAID, list(_comment_rows(document, comments)), longs))
+    if longs.rows():
+        columns = tuple(Column(title, width) for title, width in zip(LONG_COLUMNS, (9, 6, 100), strict=True))
+        sheets.append(SheetPlan(LONG_TEXTS, columns, longs.rows()))
+    watch.step("Writing the workbook")
+    return workbook_bytes(sheets, about=f"The mapping at state {document.state}")
+
+
+def _plan(name: str, columns: tuple[Column, ...], rows: Sequence[Row], longs: LongTexts) -> SheetPlan:
+    shown = (tuple(longs.cell(each) if isinstance(each, str) else each for each in row) for row in rows)
+    return SheetPlan(name, columns, tuple(shown))
+
+
+def _about(document: Document, choices: Choices, blocks: Sequence[Carried]) -> Iterator[str]:
+    yield f"The mapping at state {document.state}, hash {state_hash(document)}."
+    held = sum(block.is_held for block in blocks)
+    lines = sum(len(block.lines) for block in blocks)
+    yield f"It has {counted(lines, 'element')} in {counted(len(blocks), 'block')}, {held:,} of which wait for a review."
+    loose = "are here too" if choices.include_unconfirmed else "are left out"
+    yield f"Blocks that nobody has confirmed {loose}."
+    yield f"{SHEET}: one element a row. Change rows, add some, delete some, and read it back:"
+    yield "    metl map PROJECT --xlsx FILE              adds the elements that are listed"
+    yield "    metl map PROJECT --xlsx FILE --replace    makes the named blocks equal to the list"
+    yield "Only the columns up to “comment” are read; columns may be moved, rows may be sorted."
+    yield "Blocks: who decided what, and what production does with the messages of each."
+    yield "Open losses: what a new version took away, and nobody has decided on yet."
+    yield "Canonical model: every attribute of the newest version of each entity, and what feeds it."
+
+
+def _element_rows(block: Carried) -> Iterator[Row]:
+    schema, version, entity, entity_version = block.names
+    for line in block.lines:
+        source, target = line.source, line.target
+        note = "" if is_readable(source, target) else "type differs; values pass unchanged"
+        ends = schema, version, source.path, entity, entity_version, target.path
+        said = block.block.status.value, block.block.comment
+        yield (*ends, *said, source.type_text, target.type_text, note)
+
+
+def _block_row(block: Carried) -> Row:
+    told = block.block.status.value, block.in_production, len(block.lines), len(block.block.open_losses)
+    return (*block.names, *told, block.who, block.day, block.block.comment)
+
+
+def _loss_rows(block: Carried) -> Iterator[Row]:
+    for loss in block.block.open_losses:
+        yield (*block.names, loss.from_path, loss.to_path, loss.reason)
+
+
+def _model_rows(document: Document, blocks: Sequence[Carried]) -> Iterator[Row]:
+    """Tell every attribute of the newest entity versions with the schemas whose newest mapped version feeds it."""
+    fed: dict[int, dict[str, str]] = defaultdict(dict)
+    for block in blocks:
+        for line in block.lines:
+            fed[line.target.id][block.schema.name] = line.source.path
+    for entity in sorted(document.cdm.schemas(), key=lambda entity: entity.name):
+        newest = document.cdm.newest(entity.id)
+        if newest is None:
+            continue
+        hidden = hidden_targets(document, entity.name, newest.label)
+        for attribute in newest.attributes:
+            sources = [f"{name}: {path}" for name, path in fed[attribute.id].items()]
+            more = f", and {len(sources) - _NAMED:,} more" if len(sources) > _NAMED else ""
+            need = "no" if attribute.optional else "yes"
+            yield (
+                entity.name,
+                newest.label,
+                attribute.path,
+                attribute.type_text,
+                need,
+                "masked" if attribute.path in hidden else "",
+                len(sources),
+                f"{', '.join(sources[:_NAMED])}{more}",
+                attribute.doc,
+            )
+
+
+def _comment_rows(document: Document, comments: Comments) -> Iterator[Row]:
+    for comment in comments.all:
+        ends = [
+            _spot_words(document, side, end)
+            for side, end in ((Side.EXTRACTION, comment.subject.source), (Side.CDM, comment.subject.target))
+            if end is not None
+        ]
+        yield " → ".join(ends), comment.text, comment.who, day_of(comment.when_ms)
+
+
+def _spot_words(document: Document, side: Side, spot: Spot) -> str:
+    schema = document.tree(side).find_schema(spot.schema)
+    version = document.tree(side).find_version(spot.version) if spot.version else None
+    attribute = version.attribute(spot.attribute) if version is not None and spot.attribute else None
+    words = schema.name if schema is not None else "(gone)"
+    words += f"@{version.label}" if version is not None else ""
+    return words + (f" {attribute.path}" if attribute is not None else "")
+
+
+def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
+    path.write_bytes(workbook(document, choices, watch))
+    return tuple(_says(document, choices))
+
+
+def _says(document: Document, choices: Choices) -> Iterator[str]:
+    waiting = sum(1 for key in document.matrix.waiting() if document.matrix.block(*key) is not None)
+    if waiting:
+        are = "needs" if waiting == 1 else "need"
+        yield f"{counted(waiting, 'block')} {are} review: read into another project, what is left comes unconfirmed."
+    empty = [block for block in document.matrix.blocks() if block.comment and not block.elements]
+    if empty:
+        yield f"Comments of {counted(len(empty), 'block')} without elements are shown and not read back."
+    if choices.comments:
+        yield "What people said in the comments panel is shown and not read back."
+
+
+XLSX = Export(
+    "xlsx",
+    "A workbook for people that metl map reads back",
+    ".xlsx",
+    _write,
+    limits=(
+        "Trees, keys, lineages and settings are not in the sheet that is read back; --format json carries them.",
+        f"At most {MAX_ROWS - 1:,} elements fit.",
+    ),
+)

@@ -1,0 +1,182 @@
+"""The mapping as a workbook, out and in again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from metl_gui.core.blocks import Element, Status
+from metl_gui.core.comments import Comment, block_subject
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
+from metl_gui.core.paths import escape
+from metl_gui.errors import SchemaError
+from metl_gui.registry.mapping_workbook import SHEET, read
+from metl_gui.workbench.exporting import export, export_published
+from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.exports.xlsx import workbook
+from metl_gui.workbench.mapping import MapMode, import_mapping, plan_mapping
+from metl_gui.workbench.progress import UNWATCHED
+from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.session import Workbench
+from tests.helpers.odd_names import HOSTILE, odd_names
+
+from tests.unit.workbench.conftest import declare, fill
+
+WHOLE = Choices(include_unconfirmed=True)
+
+
+def made(paths: list[str], name: str, label: str) -> tuple[Document, Document]:
+    """Make a document with one schema and one entity of those attributes, mapped one to one, and one without a map."""
+    attributes = tuple(AttributeDeclaration(escape(path), "string") for path in paths)
+    trees = Document()
+    for side in Side:
+        trees = perform(trees, AddVersion(side, VersionDeclaration(name, attributes, label))).after
+    return trees, trees
+
+
+def mapped(trees: Document, status: Status, comment: str) -> Document:
+    (version,), (entity_version,) = (list(trees.tree(side).all_versions()) for side in Side)
+    ones = tuple(Element(q.id, p.id) for q, p in zip(entity_version.attributes, version.attributes, strict=True))
+    edit = SetElements((version.id, entity_version.id), ones, status=status, comment=comment)
+    return perform(trees, edit, Stamp("tess", 1_000)).after
+
+
+def told(document: Document) -> list[tuple[object, ...]]:
+    return [(b.key, sorted(b.elements), b.status, b.comment) for b in document.matrix.blocks()]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    paths=st.lists(odd_names, min_size=1, max_size=4, unique=True),
+    name=odd_names,
+    label=odd_names,
+    status=st.sampled_from([Status.CONFIRMED, Status.UNCONFIRMED]),
+    comment=st.one_of(odd_names, st.just("")),
+)
+def test_what_goes_out_as_a_workbook_comes_in_again_unchanged(
+    tmp_path: Path, paths: list[str], name: str, label: str, status: Status, comment: str
+) -> None:
+    trees, _ = made(paths, name, label)
+    before = mapped(trees, status, comment.strip())
+    path = tmp_path / "mapping.xlsx"
+    path.write_bytes(workbook(before, WHOLE, UNWATCHED))
+    plan = plan_mapping(trees, read(path), MapMode.ADD, take_proposal=False)
+    assert plan.conflicts == ()
+    assert told(perform(trees, Several("", plan.edits), Stamp("tess", 1_000)).after) == told(before)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_every_name_that_broke_some_program_is_a_text_of_its_cell_and_never_a_formula(
+    tmp_path: Path, name: str
+) -> None:
+    trees, _ = made([name], name, "1")
+    path = tmp_path / "mapping.xlsx"
+    path.write_bytes(workbook(mapped(trees, Status.CONFIRMED, name.strip()), WHOLE, UNWATCHED))
+    book = openpyxl.load_workbook(path)
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
+    assert {cell.data_type for cell in cells} <= {"s", "n"}
+    assert [row.attribute for row in read(path).rows] == [escape(name)]
+
+
+def test_what_a_person_changes_in_the_sheet_is_what_the_project_gets(mapped: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "mapping.xlsx"
+    export(mapped.document, EXPORTS["xlsx"], path)
+    book = openpyxl.load_workbook(path)
+    sheet = book[SHEET]
+    titles = [cell.value for cell in sheet[1]]
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
+    (amount,) = (at for at, row in enumerate(rows, 2) if (row[2], row[3], row[5]) == ("amount", "refund", "amount"))
+    sheet.delete_rows(amount)
+    sheet.cell(2, titles.index("comment") + 1).value = "as finance wants it"
+    book.save(path)
+    done = import_mapping(mapped, path, MapMode.REPLACE)
+    assert (done.set, done.conflicts) == (1, ())
+    blocks = {mapped.document.cdm.version(b.entity_version).schema_id: b for b in mapped.document.matrix.blocks()}
+    assert [len(block.elements) for _, block in sorted(blocks.items())] == [4, 1]
+    assert "as finance wants it" in {block.comment for block in blocks.values()}
+
+
+def test_a_conflict_names_the_row_of_the_sheet_as_the_spreadsheet_counts_it(mapped: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "mapping.xlsx"
+    export(mapped.document, EXPORTS["xlsx"], path)
+    book = openpyxl.load_workbook(path)
+    book[SHEET]["C3"] = "gone"
+    book[SHEET]["F5"] = "=A1"
+    book.save(path)
+    done = import_mapping(mapped, path)
+    assert [conflict.line for conflict in done.conflicts] == [3, 5]
+    assert "has no attribute 'gone'" in done.conflicts[0].reason
+    assert "formula" in done.conflicts[1].reason
+
+
+def test_blocks_under_review_keep_their_rows_losses_and_words_and_come_back_without_a_change(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+    path = tmp_path / "mapping.xlsx"
+    done = export(mapped.document, EXPORTS["xlsx"], path)
+    assert any("need review" in said for said in done.says)
+    book = openpyxl.load_workbook(path)
+    losses = [[cell.value for cell in row] for row in book["Open losses"].iter_rows(min_row=2)]
+    assert ["fx.pay.orders", "2", "payment", "1", "amount", "amount"] in [row[:6] for row in losses]
+    production = {(row[1].value, row[5].value) for row in book["Blocks"].iter_rows(min_row=2)}
+    assert production == {("1", "maps it"), ("2", "sets its messages aside")}
+    again = import_mapping(mapped, path, MapMode.REPLACE)
+    assert (again.set, again.conflicts, again.state) == (0, (), mapped.document.state)
+    with Workbench.create(tmp_path / "other.metl") as other:
+        fill(other)
+        other.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
+        import_mapping(other, path)
+        document = other.document
+        statuses = {document.extraction.version(b.version).label: b.status for b in document.matrix.blocks()}
+    assert statuses == {"1": Status.CONFIRMED, "2": Status.UNCONFIRMED}
+
+
+def test_what_people_said_stands_in_a_sheet_of_its_own(mapped: Workbench, tmp_path: Path) -> None:
+    block = next(iter(mapped.document.matrix.blocks()))
+    mapped.add_comment(block_subject(mapped.document, block.key), "ask finance; =1+1")
+    publish(mapped)
+    path = tmp_path / "mapping.xlsx"
+    export_published(mapped, EXPORTS["xlsx"], path)
+    rows = [[cell.value for cell in row] for row in openpyxl.load_workbook(path)["Comments"].iter_rows(min_row=2)]
+    assert [row[1:3] for row in rows] == [["ask finance; =1+1", "tess"]]
+    assert rows[0][0] == "fx.pay.orders@1 → payment@1"
+
+
+def test_a_comment_longer_than_a_cell_comes_back_whole_unless_somebody_changed_its_cell(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    block = next(iter(mapped.document.matrix.blocks()))
+    long_text = "why; " * 9_000 + "\x01" * 9_000 + "so"
+    mapped.do(SetElements(block.key, status=block.status, comment=long_text))
+    path = tmp_path / "mapping.xlsx"
+    export(mapped.document, EXPORTS["xlsx"], path)
+    assert long_text in {row.comment for row in read(path).rows}
+    book = openpyxl.load_workbook(path)
+    for row in book[SHEET].iter_rows(min_row=2):
+        row[7].value = f"changed {row[7].value or ''}"
+    book.save(path)
+    assert all(row.comment.startswith("changed ") for row in read(path).rows)
+    assert long_text not in {row.comment for row in read(path).rows}
+
+
+def test_a_workbook_without_the_sheet_is_refused_by_its_name(tmp_path: Path) -> None:
+    openpyxl.Workbook().save(tmp_path / "other.xlsx")
+    with pytest.raises(SchemaError, match=r"other\.xlsx has no sheet 'Mapping'"):
+        read(tmp_path / "other.xlsx")
+
+
+def test_comments_of_nodes_that_are_gone_are_told_as_such(mapped: Workbench) -> None:
+    subject = block_subject(mapped.document, next(iter(mapped.document.matrix.blocks())).key)
+    raw = workbook(Document(), Choices(comments=(Comment(1, subject, "old", "tess", 0),)), UNWATCHED)
+    assert raw.startswith(b"PK")

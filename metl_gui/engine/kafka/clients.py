@@ -1,0 +1,173 @@
+"""Clients of Kafka servers, and what they say when servers do not answer.
+
+No client writes into the log by itself: librdkafka would repeat settings there, and its errors come back as errors.
+Settings of ours that decide what is read or kept win over those of a profile; all others may be set there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from confluent_kafka import KafkaError, KafkaException
+
+from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.errors import RunError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Producer
+    from confluent_kafka.admin import AdminClient
+
+ANSWER_SECONDS: Final = 6.0
+"""How long servers may take to answer a question before a run starts."""
+
+_QUIET: dict[str, Any] = {"log_level": 0, "client.id": "metl-workbench", "socket.connection.setup.timeout.ms": 5_000}
+_UNREACHABLE = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._TIMED_OUT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._RESOLVE,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._WAIT_COORD,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.BROKER_NOT_AVAILABLE,
+    }
+)
+_REFUSED = frozenset(
+    {
+        KafkaError._AUTHENTICATION,
+        KafkaError._SSL,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+
+
+class Said:
+    """What a client said of its connections last, for a sentence that explains a silence."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.refusal = ""
+
+    def __call__(self, error: KafkaError) -> None:
+        """Keep what an error says, in few words."""
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self.texts = [*self.texts[-2:], error.str()]
+        if error.code() in _REFUSED:
+            self.refusal = error.str()
+
+    @property
+    def last(self) -> str:
+        """The last of it, empty when nothing was said."""
+        return self.texts[-1] if self.texts else ""
+
+
+def admin(servers: KafkaServers, said: Said | None = None) -> AdminClient:
+    """Make a client that asks and changes what topics there are."""
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient(_settings(servers, said))
+
+
+def consumer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Consumer:
+    """Make a client that reads what is committed, from where it is told, and commits nothing by itself.
+
+    Args:
+        servers: whom it reads from.
+        said: keeps what it says of its connections.
+        own: settings besides, with underscores for dots.
+    """
+    from confluent_kafka import Consumer
+
+    settings = {
+        "group.id": "metl-workbench-reader",
+        # Without this a topic that is asked for may be made by the asking.
+        "allow.auto.create.topics": False,
+        "receive.message.max.bytes": 1_000_000_000,
+        **_settings(servers, said),
+        "isolation.level": "read_committed",
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "auto.offset.reset": "error",
+        "enable.partition.eof": True,
+    }
+    return Consumer({**settings, **{name.replace("_", "."): value for name, value in own.items()}})
+
+
+def producer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Producer:
+    """Make a client that writes at least once, the messages of a key in order; arguments as of ``consumer``."""
+    from confluent_kafka import Producer
+
+    settings = {
+        "linger.ms": 5,
+        "compression.type": "lz4",
+        "queue.buffering.max.kbytes": 65_536,
+        "message.max.bytes": 1_000_000_000,
+        **_settings(servers, said),
+        "enable.idempotence": True,
+        "acks": "all",
+        "partitioner": PARTITIONER,
+    }
+    return Producer({**settings, **{name.replace("_", "."): value for name, value in own.items()}})
+
+
+def _settings(servers: KafkaServers, said: Said | None) -> dict[str, Any]:
+    return {**_QUIET, **servers.client_settings, "error_cb": said or Said()}
+
+
+@contextlib.contextmanager
+def in_words(servers: KafkaServers, said: Said | None = None) -> Iterator[None]:
+    """Say in words what a client raises.
+
+    Raises:
+        RunError: in place of an exception of the client.
+    """
+    try:
+        yield
+    except KafkaException as error:
+        raise explained(servers, error, said) from error
+
+
+def explained(servers: KafkaServers, error: KafkaException, said: Said | None = None) -> RunError:
+    """Put an exception of a client into words."""
+    kafka = error.args[0] if error.args else None
+    if not isinstance(kafka, KafkaError):
+        return RunError("A setting for Kafka will not do.", f"{servers.shown}: {error}.", "Mend the profile.")
+    if (said is not None and said.refusal) or kafka.code() in _REFUSED:
+        return _refused(servers, said.refusal if said is not None and said.refusal else kafka.str())
+    if kafka.code() in _UNREACHABLE:
+        return unreachable(servers, said.last if said is not None else kafka.str())
+    if kafka.code() == KafkaError._INVALID_ARG:
+        return RunError("A setting for Kafka will not do.", f"{servers.shown}: {kafka.str()}.", "Mend the profile.")
+    return RunError(
+        "Kafka refuses what the run needs.",
+        f"{servers.shown}: {kafka.str() or kafka.name()}.",
+        "Ask whoever runs the servers what this user may do.",
+    )
+
+
+def unreachable(servers: KafkaServers, why: str = "") -> RunError:
+    """Say that servers do not answer."""
+    reason = f": {why}" if why else ""
+    way = (
+        f"Try it with metl profile test {servers.profile}."
+        if servers.profile
+        else "For TLS or a password make a profile: metl profile add NAME kafka://host:port."
+    )
+    return RunError(
+        "The Kafka servers do not answer.",
+        f"{servers.bootstrap}{reason}.",
+        f"Check host and port, and whether a firewall lets this computer through. {way}",
+    )
+
+
+def _refused(servers: KafkaServers, why: str) -> RunError:
+    way = f"Mend the profile @{servers.profile}." if servers.profile else "Make a profile with user and password."
+    return RunError("The Kafka servers refuse the connection.", f"{servers.shown}: {why}.", way)

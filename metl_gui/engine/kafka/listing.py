@@ -1,0 +1,189 @@
+"""Which partitions an address means, and which offsets they hold: asked once before a run, and again while it follows.
+
+The end of a partition is where what is committed ends, so that a bounded run waits for no open transaction.
+Units: offsets count records, with holes where topics are compacted and where transactions end.
+Order: partitions by topic and number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own name, marked as another's
+from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
+
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, explained, in_words
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.errors import RunError, near_names
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+_INTERNAL = re.compile(r"__consumer_offsets|__transaction_state|_schemas")
+_SHOWN = 5
+EARLIEST: Final = OFFSET_SPEC_EARLIEST
+LATEST: Final = OFFSET_SPEC_LATEST
+_Key = TypeVar("_Key")
+Place = tuple[str, int]
+
+
+class ListedPartition(msgspec.Struct, frozen=True):
+    """One partition as it was listed.
+
+    Args:
+        topic, partition: its name.
+        begin: the first offset that is still there.
+        end: one past the last that is committed.
+        topic_id: another one once the topic was deleted and made again.
+    """
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+    topic_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What positions of its records begin with."""
+        return f"{self.topic}/{self.partition}"
+
+
+class Lister:
+    """Lists what an address means, again and again.
+
+    Args:
+        servers: whom to ask.
+        address: topics by name, or a pattern.
+        is_strict: refuse topics that are named and not there; else they may come later.
+    """
+
+    def __init__(self, servers: KafkaServers, address: KafkaAddress, *, is_strict: bool = True) -> None:
+        self.servers = servers
+        self.address = address
+        self.is_strict = is_strict
+        self.said = Said()
+        self._admin: AdminClient | None = None
+
+    @property
+    def admin(self) -> AdminClient:
+        """The client that asks; made once."""
+        if self._admin is None:
+            with in_words(self.servers):
+                self._admin = admin(self.servers, self.said)
+        return self._admin
+
+    def listed(self) -> tuple[ListedPartition, ...]:
+        """List all partitions that are there now.
+
+        Raises:
+            RunError: servers do not answer or refuse, or a topic is not there.
+        """
+        places = self.places()
+        begins = self.offsets(places, EARLIEST)
+        ends = self.offsets(places, LATEST)
+        ids = self._ids({topic for topic, _ in places})
+        return tuple(
+            # What retention takes away between the two questions was there when the first was answered.
+            ListedPartition(*place, begins[place], max(ends[place], begins[place]), ids.get(place[0], ""))
+            for place in places
+            if place in begins and place in ends
+        )
+
+    def places(self) -> list[Place]:
+        """Return topic and number of each partition.
+
+        Raises:
+            RunError: as of ``listed``.
+        """
+        found = self._partitions()
+        return [(topic, number) for topic in sorted(self._meant(found)) for number in range(found[topic])]
+
+    def offsets(self, places: Iterable[Place], wanted: int) -> dict[Place, int]:
+        """Ask for one offset of each partition; those that went meanwhile are left out.
+
+        Args:
+            places: topic and number of each.
+            wanted: ``EARLIEST``, ``LATEST``, or a time in milliseconds: the first record at or after it, -1 for none.
+
+        Raises:
+            RunError: servers do not answer or refuse.
+        """
+        specs: Any = OffsetSpec
+        asked = {TopicPartition(topic, number): specs(wanted) for topic, number in places}
+        if not asked:
+            return {}
+        with in_words(self.servers, self.said):
+            futures = self.admin.list_offsets(
+                asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER_SECONDS
+            )
+        answers = self._answers({(key.topic, key.partition): future for key, future in futures.items()})
+        return {place: answer.offset for place, answer in answers.items()}
+
+    def _partitions(self) -> dict[str, int]:
+        """Return how many partitions each topic has."""
+        with in_words(self.servers, self.said):
+            topics = self.admin.list_topics(timeout=ANSWER_SECONDS).topics
+        return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
+
+    def _meant(self, found: Mapping[str, int]) -> set[str]:
+        if self.address.pattern:
+            pattern = re.compile(self.address.pattern)
+            meant = {topic for topic in found if pattern.fullmatch(topic) and not _INTERNAL.fullmatch(topic)}
+            if not meant and self.is_strict:
+                raise _no_match(self.servers, self.address.pattern, found)
+            return meant
+        missing = [topic for topic in self.address.topics if topic not in found]
+        if missing and self.is_strict:
+            raise unknown_topic(self.servers, missing[0], found)
+        return set(self.address.topics) & found.keys()
+
+    def _ids(self, topics: set[str]) -> dict[str, str]:
+        """Ask for the ids of topics; servers before 3.1, and those that tell nobody, have none."""
+        if not topics:
+            return {}
+        try:
+            futures = self.admin.describe_topics(TopicCollection(sorted(topics)), request_timeout=ANSWER_SECONDS)
+            return {name: str(future.result().topic_id) for name, future in futures.items()}
+        except (KafkaException, ValueError):
+            return {}
+
+    def _answers(self, futures: Mapping[_Key, Any]) -> dict[_Key, Any]:
+        answers: dict[_Key, Any] = {}
+        for key, future in futures.items():
+            try:
+                answers[key] = future.result()
+            except KafkaException as error:
+                if error.args[0].code() != error.args[0].UNKNOWN_TOPIC_OR_PART:
+                    raise explained(self.servers, error, self.said) from error
+        return answers
+
+
+def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> RunError:
+    """Say that a topic is not there, with names that are near."""
+    names = [name for name in there if not _INTERNAL.fullmatch(name)]
+    return RunError(
+        f"There is no topic {topic}.",
+        f"{servers.shown} has {_some(names)}.",
+        near_names(topic, names) or "Check the name; topics by pattern begin with ^.",
+    )
+
+
+def _no_match(servers: KafkaServers, pattern: str, there: Iterable[str]) -> RunError:
+    names = [name for name in there if not _INTERNAL.fullmatch(name)]
+    return RunError(
+        "No topic fits the pattern.",
+        f"{servers.shown} has {_some(names)}; ^{pattern} fits none of them whole.",
+        "A pattern fits a whole name: ^shop\\..* fits every topic that begins with shop.",
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    if not names:
+        return "no topic yet"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(sorted(names)[:_SHOWN])}{more}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.engine.events import BatchCommitted, EngineEvent, RunProgressed, StateChanged
+from metl_gui.engine.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, StateChanged
 from metl_gui.engine.report import Tally
 
 LINES = ("in", "mapped", "filtered", "set_aside")
@@ -23,6 +23,8 @@ _KERNEL = ("batches", "nanoseconds")
 _WHOLE_BATCH = "batch"
 _LEVELS = (BACKLOG, _WHOLE_BATCH)
 _ENTITY = "entity "
+OF = "\t"
+"""Stands in the name of a line between what it says and what it is of, which is all that people read."""
 _MOST = 600
 """So many points of a line are drawn; a screen shows no more."""
 Floats = NDArray[np.float64]
@@ -36,7 +38,7 @@ def entity_line(entity: str) -> str:
 def line_words(name: str) -> str:
     """Return what people call a line."""
     words = {"set_aside": "set aside", BATCH_MS: "batch time", BACKLOG: "backlog"}
-    return words.get(name, name.removeprefix(_ENTITY))
+    return words.get(name, name.removeprefix(_ENTITY).rpartition(OF)[2])
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Course:
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
+        self._state = -1
         self._columns: dict[str, Floats] = {}
         self._rows = 0
         self._batch_ms = 0.0
@@ -101,11 +104,16 @@ class Course:
                 before = len(self)
                 self.add(event.seconds, event.tally, backlog)
                 return len(self) > before
+            case LaneProgressed():
+                before = len(self)
+                self.add(event.seconds, event.tally)
+                self.note_state(event.state)
+                return len(self) > before
             case BatchCommitted(seconds=seconds):
                 self._batch_ms = seconds * 1000
                 return False
             case StateChanged(state=state):
-                self.marks.append(Mark(self.seconds, f"state {state:,}"))
+                self.note_state(state, is_change=True)
                 return False
             case _:
                 return False
@@ -126,6 +134,17 @@ class Course:
         if self._batch_ms:
             counts[_WHOLE_BATCH] = self._batch_ms
         self._put(seconds, counts | {BACKLOG: backlog})
+
+    def note_state(self, state: int, is_change: bool = False) -> None:
+        """Take the state that is in use at the last moment, and mark the moment where it is another one.
+
+        Args:
+            state: its number.
+            is_change: there was another one before, whether or not it was told.
+        """
+        if state != self._state and (is_change or self._state >= 0):
+            self.marks.append(Mark(self.seconds, f"state {state:,}"))
+        self._state = state
 
     def finish(self, report: Mapping[str, Any]) -> None:
         """Draw a run that was over before it told its progress as one stretch."""

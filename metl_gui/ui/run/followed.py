@@ -7,9 +7,19 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted, SourceTroubled, StateChanged
+from metl_gui.engine.events import (
+    EngineEvent,
+    LaneProgressed,
+    RunProgressed,
+    RunStarted,
+    SourceTroubled,
+    StateChanged,
+)
+from metl_gui.ui.lanes.now import LaneNow
 from metl_gui.ui.run.amounts import duration, size
 from metl_gui.ui.run.course import Course
+
+_STAYS = "goes on when this window is closed"
 
 
 class FollowedRun:
@@ -20,14 +30,18 @@ class FollowedRun:
         run_id: its id, empty until it tells it.
         is_endless: it goes on until somebody stops it.
         is_apart: it is a process of its own.
+        is_fast: it is asked to be a fast lane.
     """
 
-    def __init__(self, title: str, run_id: str = "", is_endless: bool = False, is_apart: bool = False) -> None:
+    def __init__(
+        self, title: str, run_id: str = "", is_endless: bool = False, is_apart: bool = False, is_fast: bool = False
+    ) -> None:
         self.title = title
         self.run_id = run_id
         self.is_endless = is_endless
         self.is_apart = is_apart
-        self.course = Course()
+        self._is_fast = is_fast
+        self.course, self.lane = Course(), LaneNow()
         self.progress: RunProgressed | None = None
         self.troubles: list[str] = []
         self.is_stopping = False
@@ -43,14 +57,23 @@ class FollowedRun:
                 self.title = f"{self.title.partition(' · ')[0]} · state {state:,}"
             case SourceTroubled(text=text):
                 self.troubles.append(text)
+            case LaneProgressed(state=state):
+                self.title = f"{self.title.partition(' · ')[0]} · state {state:,}"
             case _:
                 pass
-        return self.course.take(event)
+        is_of_lane = self.lane.take(event)
+        return self.course.take(event) or is_of_lane
+
+    @property
+    def is_lane(self) -> bool:
+        """Whether it has the figures of a lane, or will have them."""
+        return self._is_fast or self.lane.is_known
 
     @property
     def counts(self) -> Mapping[str, Any] | None:
         """The counts as a report names them; ``None`` before the first."""
-        counts: Mapping[str, Any] | None = msgspec.to_builtins(self.progress.tally) if self.progress else None
+        told = self.progress or self.lane.progress
+        counts: Mapping[str, Any] | None = msgspec.to_builtins(told.tally) if told is not None else None
         return counts
 
     @property
@@ -67,6 +90,8 @@ class FollowedRun:
         known = self.progress
         if self.is_stopping:
             return "is being stopped"
+        if self.is_lane:
+            return " · ".join((self.lane.facts, *([_STAYS] if self.is_apart else [])))
         if known is None:
             return "waits for Spark"
         parts = [duration(known.seconds)]
@@ -80,7 +105,7 @@ class FollowedRun:
         if self.troubles:
             parts.append(self.troubles[-1])
         if self.is_apart:
-            parts.append("goes on when this window is closed")
+            parts.append(_STAYS)
         return " · ".join(parts)
 
     def _seconds_left(self, known: RunProgressed) -> float | None:

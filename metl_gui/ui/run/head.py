@@ -12,7 +12,8 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton, Pill
 from metl_gui.ui.plain import plain_label
 
-VIEWS = ("Run", "Details", "Speed", "Compare")
+VIEWS = ("Run", "Lane", "Details", "Speed", "Compare")
+LANE = VIEWS.index("Lane")
 _STEPS = 1000
 _BAR_PX = 110
 
@@ -47,6 +48,7 @@ class RunHead(QWidget):
         self._group.idClicked.connect(self._tell)
         self.act.clicked.connect(self.acted)
         self.offer("")
+        self.offer_lane(False)
         self.show_view(0)
         self.dress()
 
@@ -76,6 +78,10 @@ class RunHead(QWidget):
         self.act.setText(words)
         self.act.setVisible(bool(words))
         self.act.updateGeometry()
+
+    def offer_lane(self, is_lane: bool) -> None:
+        """Offer the view of lanes, where one is shown."""
+        self.views[LANE].setVisible(is_lane)
 
     def show_view(self, number: int) -> None:
         """Check the button of a view."""

@@ -13,27 +13,27 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import EngineEvent, RunStarted
 from metl_gui.errors import MetlError, UserError
-from metl_gui.ui import asking
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.lanes.now import LaneNow
+from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.run.body import RunBody
 from metl_gui.ui.run.comparison import ENTITY, REASON, Compared, ComparisonPanel
-from metl_gui.ui.run.course import Course
 from metl_gui.ui.run.details import DetailsPanel
 from metl_gui.ui.run.entries import OWN, entry_of_own, entry_of_past
 from metl_gui.ui.run.figures import KERNEL, READ
 from metl_gui.ui.run.followed import FollowedRun
 from metl_gui.ui.run.head import VIEWS, FailureCard, RunHead
 from metl_gui.ui.run.history_model import HistoryEntry
-from metl_gui.ui.run.past_course import course_of
+from metl_gui.ui.run.past_course import told_of
 from metl_gui.ui.run.production import ProductionRuns
-from metl_gui.ui.run.production_words import question_about
 from metl_gui.ui.run.run_words import DIED, count_words, in_place_words, moment_words, source_words, title_words
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.speed import SpeedPanel
+from metl_gui.ui.run.starting import Starting
 from metl_gui.ui.run.target_box import without_secrets
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.workbench.places import run_folder
@@ -47,7 +47,7 @@ from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 _HISTORY = 100
-_RUN, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
+_RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
 _PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad"}
 _FIRST_COUNTS = 2
 _NOTHING_KEPT = "Nothing of it was kept."
@@ -94,7 +94,8 @@ class RunPage(QMainWindow):
         self.body = RunBody(lambda: project.newest, jobs)
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
-        self.details, self.speed, self.comparison = DetailsPanel(), SpeedPanel(), ComparisonPanel()
+        self.lane, self.details, self.speed = LanePanel(), DetailsPanel(), SpeedPanel()
+        self.comparison, self.starting = ComparisonPanel(), Starting(self)
         self.views = QStackedWidget()
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
@@ -125,34 +126,26 @@ class RunPage(QMainWindow):
             self._spark.replay(workbench, request)
 
     def _run(self, request: RunRequest) -> None:
-        if not request.source:
-            missing = "Nothing to map yet.", "No messages are chosen.", "Choose a file or a folder under From."
-        elif request.mode == PRODUCTION and not request.sink:
-            missing = "Production needs a place for its messages.", "No folder is chosen.", "Choose one under To."
-        elif request.mode == PRODUCTION:
-            self._run_production(request)
-            return
-        else:
-            workbench = self._begin(request, request.mode.capitalize())
-            if workbench is not None:  # a test maps with what is on the screen, an earlier state too
-                self._spark.run(workbench, replace(request, state=self._project.looks_back))
-            return
-        if self._project.workbench is not None and not self._spark.is_running:
-            self._project.refused.emit(UserError(*missing))
+        """Begin a run, unless one goes on or is about to."""
+        is_busy = self.production.is_starting if request.mode == PRODUCTION else self._spark.is_running
+        if self._project.workbench is not None and not is_busy:
+            self.starting.begin(request, self.setup.mode.live)
+
+    def _run_test(self, request: RunRequest) -> None:
+        workbench = self._begin(request, request.mode.capitalize())
+        if workbench is not None:  # a test maps with what is on the screen, an earlier state too
+            self._spark.run(workbench, replace(request, state=self._project.looks_back))
 
     def _run_production(self, request: RunRequest) -> None:
-        """Ask once with what is published, then start a process that outlives the window."""
-        workbench, live = self._project.workbench, self.setup.mode.live
-        if workbench is None or live is None or self.production.is_starting:
+        """Start a process that outlives the window."""
+        workbench = self._project.workbench
+        if workbench is None or self.production.is_starting:
             return
-        title, text = question_about(request, live)
-        answers = [("start", "Start production"), ("cancel", "Cancel")]
-        if asking.ask(title, text, answers, self) == "start":
-            self._remember(request.spark)
-            self._last = request
-            self._show_nothing()
-            self.head.say("Production", "is being started", "starting", "accent")
-            self.production.start(workbench, request)
+        self._remember(request.spark)
+        self._last = request
+        self._show_nothing()
+        self.head.say("Production", "is being started", "starting", "accent")
+        self.production.start(workbench, request)
 
     def _begin(self, request: RunRequest | ReplayRequest, kind: str) -> Workbench | None:
         """Clear the page for a run; None while another one goes on."""
@@ -250,9 +243,12 @@ class RunPage(QMainWindow):
         """Follow a production run that goes on in a process of its own."""
         self._show_nothing()
         spec = run.order.spec
-        self.followed = FollowedRun(f"Production · state {spec.state:,}", run.run_id, spec.follow, is_apart=True)
+        is_fast = spec.lane == "fast"
+        self.followed = FollowedRun(f"Production · state {spec.state:,}", run.run_id, spec.follow, True, is_fast)
         self._show_folder()
         self.head.offer("Stop this run")
+        if is_fast and self.views.currentIndex() == _RUN:
+            self.show_view(_LANE)
         self.production.follow(run)
         self._show_followed()
 
@@ -273,7 +269,7 @@ class RunPage(QMainWindow):
             words = DIED if run.status is RunStatus.DIED else run.report.failure
             self.failure.show_words("The run ended before its time.", words, can_run_again=False)
         self._reading.start(
-            "Reading the course of the run", lambda _watch: course_of(workbench, run.run_id, report), self._draw
+            "Reading the course of the run", lambda _watch: told_of(workbench, run.run_id, report), self._draw
         )
 
     def _show_nothing(self) -> None:
@@ -281,6 +277,7 @@ class RunPage(QMainWindow):
         self.production.leave()
         self.report = self.followed = self.past = None
         self.body.clear()
+        self.lane.show_lane(LaneNow(), is_live=False)
         self.failure.hide()
         self.head.say("", "", "")
         self.head.offer("")
@@ -297,6 +294,7 @@ class RunPage(QMainWindow):
         self.head.say(run.title, run.facts, "running" if is_own else "live", "accent" if is_own else "good")
         self.head.show_progress(None if run.is_endless else run.share)
         self.chart.show_course(run.course, is_live=True)
+        self._show_lane(run)
         counts = run.counts
         if counts is not None:
             self.body.show_counts(counts, run.course.latest("in"))
@@ -308,9 +306,20 @@ class RunPage(QMainWindow):
         if workbench is not None and run is not None and run.run_id:
             self.messages.show_live(run_folder(workbench.project_id, run.run_id))
 
-    def _draw(self, outcome: Outcome[Course]) -> None:
+    def _draw(self, outcome: Outcome[FollowedRun]) -> None:
+        """Draw the course of a run that is over."""
         if outcome.value is not None:
-            self.chart.show_course(outcome.value)
+            self.chart.show_course(outcome.value.course)
+            self._show_lane(outcome.value)
+
+    def _show_lane(self, run: FollowedRun) -> None:
+        """Offer the view of a lane where the run is one, and fill it while it is in front."""
+        self.head.offer_lane(run.is_lane)
+        is_in_front = self.views.currentIndex() == _LANE
+        if is_in_front and not run.is_lane:
+            self.show_view(_RUN)
+        elif is_in_front or self.lane.lane is not run.lane:
+            self.lane.show_lane(run.lane, is_live=run is self.followed)
 
     def _show_report(self, report: Mapping[str, Any], folder: Path) -> None:
         self.report = report
@@ -327,6 +336,8 @@ class RunPage(QMainWindow):
         view = self.views.currentIndex()
         if view == _DETAILS:
             self.details.show_counts(counts, self._project.newest)
+        elif view == _LANE and self.followed is not None:
+            self.lane.show_lane(self.followed.lane, is_live=True)
         elif view == _SPEED:
             self.speed.show_figures(counts.get("kernel") if counts is not None else None)
             self.speed.show_runs(self._runs, str((self.report or {}).get("run_id", "")))
@@ -445,6 +456,7 @@ class RunPage(QMainWindow):
         self._show_nothing()
         self.comparison.clear()
         self.show_view(_RUN)
+        self.head.offer_lane(False)
         self.setup.history.show_entries(())
         if workbench is None:
             return
@@ -532,6 +544,9 @@ class RunPage(QMainWindow):
         self.setup.history.comparison_wanted.connect(self._compare)
         self.setup.target.chosen.connect(spark.choose)
         self.head.view_wanted.connect(self.show_view)
+        self.starting.test_ready.connect(self._run_test)
+        self.starting.production_ready.connect(self._run_production)
+        self.starting.refused.connect(project.refused)
         self.head.acted.connect(self._act)
         self.failure.again_wanted.connect(self.run_again)
         self.body.run_wanted.connect(self.run)
@@ -557,7 +572,7 @@ class RunPage(QMainWindow):
     def _central(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        for view in (self.body, self.details, self.speed, self.comparison):
+        for view in (self.body, self.lane, self.details, self.speed, self.comparison):
             self.views.addWidget(view)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(18, 10, 18, 14)

@@ -117,6 +117,7 @@ class Plots(pg.GraphicsLayoutWidget):
         theme = themes.current()
         line.setPen(pg.mkPen(theme.dim, width=self.devicePixelRatioF(), style=Qt.PenStyle.DashLine))
         line.label.setColor(theme.dim)
+        line.label.fill = pg.mkBrush(theme.panel)
         line.label.textItem.setFont(themes.scaled(0.85))
 
     def read_out(self, words: str) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,22 +31,29 @@ class JavaHome:
     version: int
 
 
-def find_java(environment: Mapping[str, str] | None = None) -> JavaHome:
+def find_java(
+    environment: Mapping[str, str] | None = None, oldest: int = OLDEST_JAVA, first: Sequence[Path] = ()
+) -> JavaHome:
     """Find a Java that is new enough: ``JAVA_HOME`` first, then ``PATH``, then where Debian puts it.
+
+    Args:
+        environment: by default that of this process.
+        oldest: the oldest version that will do.
+        first: folders to look in before all others.
 
     Raises:
         SetupError: there is none, or only older ones.
     """
     known = os.environ if environment is None else environment
     too_old: list[str] = []
-    for home in _candidates(known):
+    for home in (*first, *_candidates(known)):
         version = java_version(home)
-        if version is not None and version >= OLDEST_JAVA:
+        if version is not None and version >= oldest:
             return JavaHome(home, version)
         if version is not None:
             too_old.append(f"Java {version} in {home}")
     found = f"Found only {', '.join(too_old)}." if too_old else "No Java was found in JAVA_HOME or on PATH."
-    raise SetupError(f"Java {OLDEST_JAVA} or newer is missing.", f"Spark needs it. {found}", _HINT)
+    raise SetupError(f"Java {oldest} or newer is missing.", f"Spark needs it. {found}", _HINT)
 
 
 def java_version(home: Path) -> int | None:

@@ -15,6 +15,7 @@ import pytest
 
 from metl_gui.engine.java import find_java
 from metl_gui.errors import SetupError
+from metl_gui.workbench.components.apicurio import APICURIO_JARS, ApicurioRegistry, find_newer_java
 from metl_gui.workbench.components.connect import Connector, ConnectWorker
 from metl_gui.workbench.components.jars import JarSet, find_maven
 from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
@@ -60,6 +61,15 @@ def connect(kafka: KafkaBroker) -> Iterator[ConnectWorker]:
     """A Connect worker that writes to the broker."""
     with ConnectWorker(kafka, writes_avro=True) as worker:
         yield worker
+
+
+@pytest.fixture(scope="session")
+def apicurio() -> Iterator[ApicurioRegistry]:
+    """A registry with Apicurio's own APIs and Confluent's, empty at first."""
+    need(find_newer_java)
+    need_jars(APICURIO_JARS)
+    with ApicurioRegistry() as registry:
+        yield registry
 
 
 @pytest.fixture

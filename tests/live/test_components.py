@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from confluent_kafka import Consumer, Producer
 
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components import guard
+from metl_gui.workbench.components.apicurio import ApicurioRegistry
+from metl_gui.workbench.components.asking import ask
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.components.postgres import PostgresServer
 from tests.live.conftest import WatchTables
@@ -109,6 +111,47 @@ def test_rows_and_changes_of_a_watched_table_arrive_keyed_and_a_restarted_worker
         kafka, topic, lambda found: any(b'"after":{"id":2,"name":"c"}' in (value or b"") for _, value in found)
     )
     assert new[-1][0] == b'{"id":2}'
+
+
+@pytest.mark.parametrize(
+    ("settings", "id_bytes", "by_id"),
+    [
+        ({}, 4, "/apis/ccompat/v7/schemas/ids/{}"),
+        (ApicurioRegistry.GLOBAL_IDS, 8, "/apis/registry/v3/ids/globalIds/{}"),
+    ],
+    ids=["Confluent", "Apicurio"],
+)
+def test_a_message_in_avro_names_its_schema_in_the_registry_and_a_new_column_makes_a_new_version_of_it(
+    kafka: KafkaBroker,
+    postgres: PostgresServer,
+    debezium: WatchTables,
+    apicurio: ApicurioRegistry,
+    own_name: str,
+    settings: Mapping[str, str],
+    id_bytes: int,
+    by_id: str,
+) -> None:
+    postgres.execute(f"CREATE TABLE {own_name} (id int PRIMARY KEY); INSERT INTO {own_name} VALUES (1)")
+    topic = debezium([f"public.{own_name}"], own_name, apicurio.avro_settings(settings)).topic(f"public.{own_name}")
+    read(kafka, topic, 1)
+    postgres.execute(f"ALTER TABLE {own_name} ADD COLUMN note text; INSERT INTO {own_name} VALUES (2, 'new')")
+    values = [value for _, value in read(kafka, topic, 2) if value is not None]
+    assert [value[0] for value in values] == [0, 0]
+    named = [int.from_bytes(value[1 : 1 + id_bytes]) for value in values]
+    schemas = [json.dumps(ask("GET", apicurio.url + by_id.format(number))) for number in named]
+    assert ["note" in schema for schema in schemas] == [False, True]
+    assert ask("GET", f"{apicurio.confluent}/subjects/{topic}-value/versions") == [1, 2]
+
+
+def test_a_registry_that_was_killed_has_its_schemas_when_it_is_back(apicurio: ApicurioRegistry, own_name: str) -> None:
+    versions = f"{apicurio.confluent}/subjects/{own_name}/versions"
+    ask("POST", versions, {"schema": json.dumps({"type": "record", "name": "Row", "fields": []})})
+    apicurio.kill()
+    with pytest.raises(SetupError, match="cannot be asked"):
+        ask("GET", versions)
+    apicurio.restart()
+    assert ask("GET", versions) == [1]
+    assert [ask("GET", f"{address}/system/info")["version"] for address in (apicurio.v2, apicurio.v3)] == ["3.3.3"] * 2
 
 
 def test_a_statement_that_postgresql_refuses_is_told_with_its_words(postgres: PostgresServer) -> None:

@@ -171,10 +171,11 @@ class Component(ABC):
             self._folder = None
 
     def said(self, lines: int = _SAID_LINES) -> str:
-        """Return the last lines it said."""
+        """Return the last lines it said, without the inner parts of Java's stack traces."""
         if self._folder is None or not self.log.is_file():
             return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        told = self.log.read_text(errors="replace").splitlines()
+        return "\n".join([line for line in told if not line.startswith(("\tat ", "\t... "))][-lines:])
 
     def __enter__(self) -> Self:
         return self.start()

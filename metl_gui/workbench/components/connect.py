@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from metl_gui.errors import SetupError
+from metl_gui.workbench.components.asking import answers, ask
 from metl_gui.workbench.components.component import HOST, Component
 from metl_gui.workbench.components.jars import Artifact, JarSet, fetch
 from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker, java_command, write_properties
@@ -29,9 +27,7 @@ CONVERTER_JARS = JarSet(
 AVRO_CONVERTER = "io.apicurio.registry.utils.converter.AvroConverter"
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 _LOOK_SECONDS = 0.1
-_ASK_SECONDS = 20
 _RUNNING_SECONDS = 60
-_TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +174,9 @@ class ConnectWorker(Component):
         return connector
 
     def forget(self, name: str) -> None:
-        """Remove a connector."""
-        self._connectors.pop(name, None)
-        self.ask("DELETE", f"/connectors/{name}")
+        """Remove a connector, if it is there."""
+        if self._connectors.pop(name, None) is not None:
+            self.ask("DELETE", f"/connectors/{name}")
 
     def drop_slot(self, postgres: PostgresServer, connector: Connector) -> None:
         """Remove what a connector left in its database, so that the log of changes is not kept for nobody."""
@@ -197,24 +193,8 @@ class ConnectWorker(Component):
         Raises:
             SetupError: it refuses, or is not there.
         """
-        request = urllib.request.Request(  # noqa: S310 - our own address
-            self.url + path,
-            method=method,
-            data=json.dumps(document).encode() if document is not None else None,
-            headers={"Content-Type": "application/json"},
-        )
-        for attempt in range(1, _TRIES + 1):
-            try:
-                with urllib.request.urlopen(request, timeout=_ASK_SECONDS) as answer:  # noqa: S310 - our own address
-                    return json.loads(answer.read() or b"null")
-            except urllib.error.HTTPError as error:
-                # A worker that is sorting itself out asks to come again; a connector just made has no status yet.
-                if error.code not in {404, 409} or attempt == _TRIES:
-                    raise SetupError("Connect refused.", error.read().decode(errors="replace")[:1200]) from error
-                time.sleep(_LOOK_SECONDS)
-            except OSError as error:
-                raise SetupError("Connect cannot be asked.", f"{self.url}: {error}. {self.said()}") from error
-        return None
+        # A worker that is sorting itself out asks to come again; a connector just made has no status yet.
+        return ask(method, self.url + path, document, again={404, 409})
 
     def restart(self, watch: Watch = UNWATCHED) -> ConnectWorker:
         """Kill it and start it again; its connectors go on from the offsets that were written last."""
@@ -254,11 +234,7 @@ class ConnectWorker(Component):
         return java_command(self.memory, f"{fetch(KAFKA_JARS)}/*", main, str(self._properties))
 
     def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/connectors", timeout=2) as answer:  # noqa: S310 - our own address
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+        return answers(f"{self.url}/connectors")
 
 
 def _lay_out_converter(folder: Path, watch: Watch) -> Path:

@@ -9,9 +9,12 @@ Source: dmm.md §2 (registry ids attach to versions), cdc-formats.md §7.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side, Version
+
+if TYPE_CHECKING:
+    from metl_gui.core.document import Document  # with libraries that workers of a cluster do not have
 
 AVRO, JSON = "avro", "json"
 RABIN = "rabin:"

@@ -12,7 +12,7 @@ import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import platformdirs
@@ -43,10 +43,7 @@ def shipped_archive(folder: Path | None = None) -> Path:
     """
     kept = folder or platformdirs.user_cache_path("metl-gui", appauthor=False) / "shipped"
     files = dict(_files(Path(metl_gui.__file__).parent)) | dict(_machine_code())
-    digest = hashlib.sha256()
-    for name, text in files.items():
-        digest.update(f"{name}\0{len(text)}\0".encode() + text)
-    content = digest.hexdigest()[:16]
+    content = _content_of(files)
     path = kept / f"metl-{content}.zip"
     try:
         if not path.is_file():
@@ -59,6 +56,25 @@ def shipped_archive(folder: Path | None = None) -> Path:
             "Free space there or mend its permissions, or name another cache folder in XDG_CACHE_HOME.",
         ) from error
     return path
+
+
+def write_kernel(path: Path) -> None:
+    """Write the archive for a job that others submit: without machine code, so that it has the same bytes everywhere.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    files = dict(_files(Path(metl_gui.__file__).parent))
+    _build(path, files | {f"{_PACKAGE}/__init__.py": _entrance(_content_of(files))})
+    path.chmod(0o644)  # workers of another user read it
+
+
+def _content_of(files: Mapping[str, bytes]) -> str:
+    """Return what names an archive: a hash of what is in it."""
+    digest = hashlib.sha256()
+    for name, text in files.items():
+        digest.update(f"{name}\0{len(text)}\0".encode() + text)
+    return digest.hexdigest()[:16]
 
 
 def _files(package: Path) -> Iterator[tuple[str, bytes]]:

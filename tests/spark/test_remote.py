@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
+import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,10 +16,16 @@ import pytest
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
+from metl_gui.engine.java import find_java
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunCancelled, RunError
-from tests.helpers.spark_servers import SparkServers, bare_python, children_of, spark_servers
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.exporting import export_published
+from metl_gui.workbench.exports import EXPORTS
+from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.workbench.sample import FX, SampleFolder, build_project
+from tests.helpers.spark_servers import HOME, bare_python, children_of
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 24_000
@@ -31,37 +40,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def python(folder: Path) -> Path:
-    return bare_python(folder / "python")
-
-
-@pytest.fixture(scope="session")
-def slow_python(folder: Path) -> Path:
-    return bare_python(folder / "slow", without=["numba", "llvmlite"])
-
-
-@pytest.fixture(scope="session")
-def connect(folder: Path, slow_python: Path) -> Iterator[Target]:
-    with spark_servers(folder / "connect", slow_python) as servers:
-        yield parse_target(servers.start_connect())
-
-
-@pytest.fixture(scope="session")
-def cluster(folder: Path, python: Path) -> Iterator[SparkServers]:
-    with spark_servers(folder / "cluster", python) as servers:
-        servers.address = servers.start_standalone()
-        yield servers
-
-
-@pytest.fixture(scope="session")
-def on_cluster(cluster: SparkServers, python: Path) -> Iterator[SparkProcess]:
-    with SparkProcess(_standalone(cluster, python)) as process:
+def on_cluster(spark_master: SparkMaster, bare_python: Path) -> Iterator[SparkProcess]:
+    with SparkProcess(_standalone(spark_master, bare_python)) as process:
         yield process
 
 
 @pytest.fixture(scope="session")
-def on_connect(connect: Target) -> Iterator[SparkProcess]:
-    with SparkProcess(connect) as process:
+def on_connect(spark_connect: SparkConnect) -> Iterator[SparkProcess]:
+    with SparkProcess(parse_target(spark_connect.address)) as process:
         yield process
 
 
@@ -83,7 +69,7 @@ def _line(number: int) -> bytes:
     return b"{broken\n" if number % 1000 == 7 else order_record(number) + b"\n"
 
 
-def _standalone(cluster: SparkServers, python: Path, cores: int = 2) -> Target:
+def _standalone(cluster: SparkMaster, python: Path, cores: int = 2) -> Target:
     settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": str(cores)}
     secrets = (("spark.hadoop.lake.password", _HIDDEN),)
     return msgspec.structs.replace(parse_target(cluster.address), settings=tuple(settings.items()), secrets=secrets)
@@ -119,9 +105,9 @@ def _once_records_flow(act: Callable[[], None]) -> Callable[[EngineEvent], None]
 
 @pytest.mark.parametrize("kind", ["on_connect", "on_cluster"])
 def test_a_remote_run_writes_the_files_of_a_local_one_with_none_of_our_package_there(
-    kind: str, request: pytest.FixtureRequest, python: Path, source: Path, spark: SparkProcess, spec_of: SpecOf
+    kind: str, request: pytest.FixtureRequest, bare_python: Path, source: Path, spark: SparkProcess, spec_of: SpecOf
 ) -> None:
-    tried = subprocess.run([python, "-c", "import metl_gui"], cwd="/", capture_output=True, text=True, check=False)
+    tried = subprocess.run([bare_python, "-c", "import metl_gui"], cwd="/", capture_output=True, text=True, check=False)
     assert "No module named 'metl_gui'" in tried.stderr
     folder = Path(spec_of(source).folder).parent
     remote: SparkProcess = request.getfixturevalue(kind)
@@ -155,32 +141,32 @@ def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_
 
 
 def test_a_secret_stands_in_no_command_line_and_in_no_file_of_the_session(
-    cluster: SparkServers, on_cluster: SparkProcess
+    spark_master: SparkMaster, on_cluster: SparkProcess
 ) -> None:
     on_cluster.wait_until_ready()
     assert on_cluster.process_id is not None
-    below = [on_cluster.process_id, *children_of(on_cluster.process_id), *cluster.executors()]
+    below = [on_cluster.process_id, *children_of(on_cluster.process_id), *spark_master.executors]
     assert len(below) >= 3
     told = [Path(f"/proc/{process_id}/{name}") for process_id in below for name in ("cmdline", "environ")]
-    assert on_cluster.folder is not None
-    for folder in (on_cluster.folder, cluster.folder):
+    assert on_spark_master.folder is not None
+    for folder in (on_spark_master.folder, spark_master.folder):
         told += [path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".so", ".zip"}]
     assert [path for path in told if _HIDDEN.encode() in _bytes(path)] == []
 
 
 def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
-    cluster: SparkServers, on_cluster: SparkProcess, long_source: Path, spec_of: SpecOf
+    spark_master: SparkMaster, on_cluster: SparkProcess, long_source: Path, spec_of: SpecOf
 ) -> None:
     killed: list[int] = []
 
     def kill() -> None:
-        killed.append(cluster.executors()[0])
+        killed.append(spark_master.executors[0])
         os.kill(killed[0], signal.SIGKILL)
 
     spec = spec_of(long_source)
     report = on_cluster.run(spec, _once_records_flow(kill))
     assert killed
-    assert killed[0] not in cluster.executors()
+    assert killed[0] not in spark_master.executors
     assert (report.read, report.mapped, report.by_entity) == (_MANY, _MANY, {"order": _MANY, "remark": _MANY})
     parts = sorted((Path(spec.sink) / "order").iterdir())
     keys = [msgspec.json.decode(line)["key"]["order_id"] for part in parts for line in part.read_bytes().splitlines()]
@@ -188,12 +174,12 @@ def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
 
 
 def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
-    folder: Path, cluster: SparkServers, on_cluster: SparkProcess, source: Path, spec_of: SpecOf
+    folder: Path, spark_master: SparkMaster, on_cluster: SparkProcess, source: Path, spec_of: SpecOf
 ) -> None:
     on_cluster.stop()  # the cluster has cores for one session
-    without = bare_python(folder / "poor", without=["pyarrow"])
+    without = make_python(folder / "poor", without=["pyarrow"])
     spec = spec_of(source)
-    with SparkProcess(_standalone(cluster, without, cores=1)) as process, pytest.raises(RunError) as caught:
+    with SparkProcess(_standalone(spark_master, without, cores=1)) as process, pytest.raises(RunError) as caught:
         process.run(spec)
     assert caught.value.title == "pyarrow is missing on a worker."
     assert f"{os.uname().nodename} ({without})" in caught.value.text
@@ -201,22 +187,62 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     assert not Path(spec.sink).exists()
 
 
-def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new_one(
-    folder: Path, slow_python: Path, source: Path, long_source: Path, spec_of: SpecOf
+def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_only_what_it_asks_for_there(
+    folder: Path, spark_master: SparkMaster, on_cluster: SparkProcess, spark: SparkProcess, tmp_path: Path
 ) -> None:
-    with spark_servers(folder / "mortal", slow_python) as servers:
-        target = parse_target(servers.start_connect())
+    on_cluster.stop()  # the cluster has cores for one session
+    asked_for = {"pyspark", "py4j", "pyarrow", "pandas", "dateutil", "pytz", "six", "msgspec", "numpy"}
+    there = {entry.name.partition("-")[0].partition(".")[0] for entry in Path(sysconfig.get_path("purelib")).iterdir()}
+    python = bare_python(folder / "submitting", without=there - asked_for)
+    sample = SampleFolder(tmp_path / "fx")
+    shutil.copytree(sample_projects() / FX, sample.path)
+    job, again, report = tmp_path / "job", tmp_path / "again", tmp_path / "report.json"
+    with build_project(sample) as workbench:
+        for path in (job, again):
+            export_published(workbench, EXPORTS["spark"], path)
+        places = {"sink": str(tmp_path / "here"), "errors": str(tmp_path / "here-errors")}
+        here = run_mapping(workbench, RunRequest(str(sample.messages), mode="production", **places), spark)
+    assert _files(job) == _files(again)
+    command = [HOME / "bin" / "spark-submit", "--master", cluster.address, "--executor-memory", "512m", job / "job.py"]
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    done = subprocess.run(
+        [*command, sample.messages, tmp_path / "there", "--report", report, "--strict"],
+        env=known | {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr[-2000:]
+    told = json.loads(report.read_text(encoding="utf-8"))
+    assert told == json.loads(done.stdout)
+    assert {name: told[name] for name in ("read", "mapped", "by_entity", "by_reason")} == {
+        "read": here.report.read,
+        "mapped": here.report.mapped,
+        "by_entity": here.report.by_entity,
+        "by_reason": here.report.by_reason,
+    }
+    assert _files(tmp_path / "there") == _files(tmp_path / "here") != {}
+    assert _files(tmp_path / "there-errors") == _files(tmp_path / "here-errors") != {}
+
+
+def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new_one(
+    slow_python: Path, source: Path, long_source: Path, spec_of: SpecOf
+) -> None:
+    with SparkConnect(python=slow_python, environment=kernel_cache()) as server:
+        target = parse_target(server.address)
         spec = spec_of(long_source)
         with SparkProcess(target) as process:
             with pytest.raises(RunError) as caught:
-                process.run(spec, _once_records_flow(lambda: servers.kill("connect")))
+                process.run(spec, _once_records_flow(lambda: server.kill()))
             assert "went away" in caught.value.title
             assert target.master in caught.value.text
             assert "connects anew" in caught.value.hint
             assert not Path(spec.sink).exists()
             with pytest.raises(RunError, match="does not answer"):
                 process.run(spec_of(source))
-            servers.start_connect(target.places[0][1])
+            server.restart()
             assert process.run(spec_of(source)).read == _RECORDS
 
 

@@ -16,7 +16,7 @@ from metl_gui.ui.run.amounts import amount, duration_ns
 from metl_gui.ui.run.tables import HEADING_PX, TableCell, TableModel, make_table
 
 _HEADERS = ("partition", "task", "position", "lag", "records /s", "p50", "p95", "p99", "waiting", "read")
-_ROOM_PX = {1: 680, 2: 680, 9: 680, 5: 560, 6: 560}
+_ROOM_PX = {2: 860, 9: 760, 1: 660, 5: 560, 6: 560}
 """How wide the card must be for a column that is left out else."""
 _ORDERS = (
     ("by name", lambda each: (each.topic, each.partition)),

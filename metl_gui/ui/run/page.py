@@ -238,6 +238,8 @@ class RunPage(QMainWindow):
         self.show_view(_RUN)
         if followed is None or run.run_id != followed.run_id:
             self.attach(run)
+        elif self.followed is not None and self.followed.is_lane:
+            self.show_view(_LANE)
 
     def attach(self, run: LiveRun) -> None:
         """Follow a production run that goes on in a process of its own."""

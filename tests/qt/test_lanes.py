@@ -1,0 +1,179 @@
+"""The dashboard of a lane: what it tells several times a second, live and past, by mouse and by keys."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged
+from metl_gui.ui.lanes.course import LAG, LATENCIES, RATE, WAITING, LaneCourse, partition_line
+from metl_gui.ui.lanes.now import LaneNow, members_words
+from metl_gui.ui.lanes.views import PARTITION_LAG
+from metl_gui.ui.run.head import LANE
+from metl_gui.ui.window import Window
+from metl_gui.workbench.production import LiveRun
+from tests.qt.recorded_lanes import TICK, keep_lane, lane_course, lane_progress, member, partition_at
+from tests.qt.recorded_runs import append, keep_recorded
+
+from .screen import words_in
+
+_RUN = "20261122-050000-aaaaaa"
+_TICKS = 40
+
+# the course
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(5_000, 9_000), st.integers(1, 4_999))
+def test_a_lane_of_days_keeps_its_peaks_in_bounded_room(ticks: int, peak: int) -> None:
+    made = LaneCourse()
+    for tick in range(1, ticks):
+        parts = (partition_at(tick, 0, lag=9_999 if tick == peak else 3),)
+        made.take(lane_progress(_RUN, tick, partitions=parts))
+    assert len(made) <= 2_048 + 2 * 1_024 + 1
+    seconds, lags = made.line(LAG)
+    assert lags.max() == 9_999
+    assert (np.diff(seconds) > 0).all()
+    assert seconds[-1] == (ticks - 1) * TICK
+
+
+def test_the_lines_of_a_lane_are_the_sums_over_its_partitions() -> None:
+    made = LaneCourse()
+    told = lane_progress(_RUN, 5, waiting=4)
+    made.take(told)
+    assert made.latest(LAG) == sum(each.lag for each in told.partitions)
+    assert made.latest(RATE) == pytest.approx(sum(each.rate for each in told.partitions))
+    assert made.latest(WAITING) == 4
+    assert made.latest(LATENCIES[2]) == told.latency.p99
+    assert made.latest(partition_line(LAG, "fx.payments.orders/1")) == told.partitions[4].lag
+
+
+def test_a_change_of_state_is_marked_where_it_was_told_first_and_once() -> None:
+    made = LaneCourse()
+    for event in lane_course(_RUN, _TICKS):
+        made.take(event)
+    assert [(mark.second, mark.words) for mark in made.marks] == [((_TICKS / 2 + 1) * TICK, "state 8")]
+
+
+# what is said
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ((), "Nobody maps with this matrix now."),
+        ((member("a", 7, 7),), "The only member maps with state 7."),
+        ((member("a", 7, 7), member("b", 7, 7)), "All 2 members map with state 7."),
+        ((member("a", 7, 8), member("b", 7, None)), "State 8 waits for b: 1 of 2 members ready."),
+        ((member("a", 8, 8), member("b", 7, 8)), "State 8 is being taken up: 2 members ready for it."),
+        ((member("a", 8, 8), member("b", 7, 7, 90.0, is_alive=False)), "The only member maps with state 8."),
+    ],
+)
+def test_who_is_waited_for_is_said_in_a_sentence(members: tuple[object, ...], words: str) -> None:
+    assert members_words(members) == words  # type: ignore[arg-type]  # frozen values of the engine
+
+
+def test_a_trouble_that_repeats_is_one_line_and_is_over_with_the_next_progress() -> None:
+    lane = LaneNow()
+    lane.take(lane_progress(_RUN, 1))
+    for _ in range(3):
+        lane.take(LaneTroubled(_RUN, "The broker does not answer."))
+    assert [(each.text, each.times) for each in lane.troubles] == [("The broker does not answer.", 3)]
+    assert lane.is_troubled
+    assert "The broker does not answer." in lane.facts
+    lane.take(lane_progress(_RUN, 2))
+    assert not lane.is_troubled
+
+
+# in the window
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A window that has attached to a lane."""
+
+    window: Window
+    run: LiveRun
+
+    def tell(self, *events: object) -> None:
+        append(self.run.folder, events)  # type: ignore[arg-type]  # events of the engine
+        self.window.run_page.production.tell()
+
+
+@pytest.fixture
+def attached(window: Window) -> Attached:
+    """Attach the window to a lane that has gone on for ten seconds in a process of its own: this one."""
+    workbench = window.project.workbench
+    assert workbench is not None
+    run = keep_lane(workbench, _RUN, os.getpid(), _TICKS)
+    window.run_page.production.look()
+    window.show_page(2)
+    window.run_page.show_live()
+    return Attached(window, run)
+
+
+def test_attaching_to_a_lane_shows_how_far_it_is_and_who_takes_part(attached: Attached) -> None:
+    page = attached.window.run_page
+    assert page.views.currentIndex() == LANE
+    told = lane_progress(_RUN, _TICKS)
+    words = words_in(page.lane.figures)
+    assert f"{sum(each.lag for each in told.partitions):,}" in words
+    assert [row[0].words for row in page.lane.partitions.model.rows] == [
+        f"{each.topic}/{each.partition}" for each in told.partitions
+    ]
+    assert page.lane.members.sentence.text() == "State 8 waits for other/0: 1 of 2 members ready."
+    assert "went on" in page.lane.members.quiet.text()
+
+
+def test_what_waits_for_a_version_and_a_trouble_are_seen_at_once(attached: Attached) -> None:
+    parts = (partition_at(41, 0, waiting=3), partition_at(41, 1))
+    attached.tell(
+        lane_progress(_RUN, 41, 8, partitions=parts, waiting=3, latency=LatencyFigures()),
+        LaneTroubled(_RUN, "The broker does not answer."),
+    )
+    page = attached.window.run_page
+    assert page.lane.figures.waiting.value.text() == "3"
+    assert "3 waiting" in page.head.facts.text()
+    assert page.lane.pill.text() == "cannot go on now"
+    assert page.lane.figures.latency.value.text() == "-"
+
+
+def test_the_rows_come_in_the_order_that_is_chosen_and_enter_draws_the_one_in_focus(attached: Attached) -> None:
+    lane = attached.window.run_page.lane
+    lane.partitions.order.setCurrentIndex(1)
+    lags = [each.lag for each in lane.partitions.shown]
+    assert lags == sorted(lags, reverse=True)
+    lane.partitions.table.setFocus()
+    lane.partitions.table.selectRow(5)
+    QTest.keyClick(lane.partitions.table, Qt.Key.Key_Return)
+    chosen = lane.partitions.shown[5]
+    assert lane.chart.view.id == PARTITION_LAG.id
+    assert partition_line(LAG, f"{chosen.topic}/{chosen.partition}") in lane.chart.view.lines
+
+
+def test_a_member_that_gets_ready_is_told_without_asking(attached: Attached) -> None:
+    attached.tell(MembersChanged(_RUN, (member(f"{_RUN}/0", 8, 8), member("other/0", 8, 8))))
+    assert attached.window.run_page.lane.members.sentence.text() == "All 2 members map with state 8."
+
+
+def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> None:
+    workbench, page = window.project.workbench, window.run_page
+    assert workbench is not None
+    report = keep_recorded(workbench, _RUN, _TICKS)
+    workbench.add_run({**report.as_json(), "run_id": "20261122-060000-bbbbbb"}, lane_course(_RUN, _TICKS))
+    page._list()
+    window.show_page(2)
+    page.show_run("20261122-060000-bbbbbb")
+    assert page.head.views[LANE].isVisible()
+    page.show_view(LANE)
+    assert page.lane.lane.progress is not None
+    assert not any(button.isVisible() for button in page.lane.buttons.values())
+    page.show_run(_RUN)
+    assert not page.head.views[LANE].isVisible()

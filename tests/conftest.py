@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from tests.helpers.skips import SkipGuard, is_strict
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.helpers.spark_fixtures"]
 
 # How long one example takes says nothing about the code: the cores are shared with Spark and the window's tests.
 settings.register_profile("metl", deadline=None)

@@ -17,7 +17,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
 from metl_gui.engine.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
-from tests.helpers.spark_servers import children_of
+from metl_gui.workbench.components.guard import children_of
 from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
+import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,11 +16,17 @@ import pytest
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
+from metl_gui.engine.java import find_java
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunCancelled, RunError
+from metl_gui.packaged import sample_projects
 from metl_gui.workbench.components.guard import children_of
-from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
+from metl_gui.workbench.components.spark import SparkConnect, SparkMaster, spark_home
+from metl_gui.workbench.exporting import export_published
+from metl_gui.workbench.exports import EXPORTS
+from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.workbench.sample import FX, SampleFolder, build_project
 from tests.helpers.spark_fixtures import kernel_cache, make_python
 from tests.spark.conftest import SpecOf, order_record
 
@@ -178,6 +187,53 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     assert f"{os.uname().nodename} ({without})" in caught.value.text
     assert "pip install pyarrow" in caught.value.hint
     assert not Path(spec.sink).exists()
+
+
+def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_only_what_it_asks_for_there(
+    folder: Path, spark_master: SparkMaster, on_cluster: SparkProcess, spark: SparkProcess, tmp_path: Path
+) -> None:
+    on_cluster.stop()  # the cluster has cores for one session
+    asked_for = {"pyspark", "py4j", "pyarrow", "pandas", "dateutil", "pytz", "six", "msgspec", "numpy"}
+    there = {entry.name.partition("-")[0].partition(".")[0] for entry in Path(sysconfig.get_path("purelib")).iterdir()}
+    python = make_python(folder / "submitting", without=there - asked_for)
+    sample = SampleFolder(tmp_path / "fx")
+    shutil.copytree(sample_projects() / FX, sample.path)
+    job, again, report = tmp_path / "job", tmp_path / "again", tmp_path / "report.json"
+    with build_project(sample) as workbench:
+        for path in (job, again):
+            export_published(workbench, EXPORTS["spark"], path)
+        places = {"sink": str(tmp_path / "here"), "errors": str(tmp_path / "here-errors")}
+        here = run_mapping(workbench, RunRequest(str(sample.messages), mode="production", **places), spark)
+    assert _files(job) == _files(again)
+    command = [
+        spark_home() / "bin" / "spark-submit",
+        "--master",
+        spark_master.address,
+        "--executor-memory",
+        "512m",
+        job / "job.py",
+    ]
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    done = subprocess.run(
+        [*command, sample.messages, tmp_path / "there", "--report", report, "--strict"],
+        env=known | {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr[-2000:]
+    told = json.loads(report.read_text(encoding="utf-8"))
+    assert told == json.loads(done.stdout)
+    assert {name: told[name] for name in ("read", "mapped", "by_entity", "by_reason")} == {
+        "read": here.report.read,
+        "mapped": here.report.mapped,
+        "by_entity": here.report.by_entity,
+        "by_reason": here.report.by_reason,
+    }
+    assert _files(tmp_path / "there") == _files(tmp_path / "here") != {}
+    assert _files(tmp_path / "there-errors") == _files(tmp_path / "here-errors") != {}
 
 
 def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new_one(

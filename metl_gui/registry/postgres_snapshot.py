@@ -1,0 +1,204 @@
+"""Rows of a PostgreSQL database as they were at one moment, read by many connections at once.
+
+One connection holds the snapshot; all others join it by its name, so that every part of every table shows the same
+moment. A transaction that had begun before ``open_snapshot`` was asked is in the snapshot or was rolled back; whatever
+the snapshot shows stands in the write-ahead log before ``Snapshot.end``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import LiteralString, cast
+
+import psycopg
+from psycopg import sql
+
+from metl_gui.core.table_columns import Form, TableColumn
+from metl_gui.errors import RunCancelled, RunError
+
+READ_AS: LiteralString = (
+    "SET LOCAL datestyle TO 'ISO'; SET LOCAL intervalstyle TO 'iso_8601'; SET LOCAL timezone TO 'UTC'; "
+    "SET LOCAL bytea_output TO 'hex'; SET LOCAL extra_float_digits TO 1; SET LOCAL lc_monetary TO 'C'"
+)
+"""How values are printed; ``engine.loading.values`` reads them so."""
+
+PAGES_OF_A_PART = 8192
+"""Pages of 8 KiB that one task reads: 64 MiB."""
+
+_LOOK_SECONDS = 0.1
+_FORMS: dict[Form, LiteralString] = {
+    Form.TEXT: "CASE WHEN {0} IS NOT NULL THEN format('%s', {0}) END",
+    Form.NUMBER: "({0})::numeric::text",
+    Form.JSON: "to_json({0})::text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, or one partition of a partitioned one.
+
+    Args:
+        schema, name: as the database writes them.
+        pages: how large it is.
+    """
+
+    schema: str
+    name: str
+    pages: int
+
+
+class Snapshot:
+    """One moment of a database.
+
+    Args:
+        connection: holds the moment as long as it is open.
+        name: by which other connections join it.
+        end: the place in the write-ahead log before which everything stands that the snapshot shows.
+    """
+
+    def __init__(self, connection: psycopg.Connection[tuple[object, ...]], name: str, end: str) -> None:
+        self._connection = connection
+        self.name = name
+        self.end = end
+
+    @property
+    def joining(self) -> str:
+        """Statements by which a connection joins, at the beginning of a transaction."""
+        name = sql.Literal(self.name).as_string(None)
+        return f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT {name}; {READ_AS}"
+
+    def natives(self, schema: str, table: str) -> dict[str, str]:
+        """Return the type of each column, in the order of the table; empty when there is no such table."""
+        rows = self._connection.execute(
+            """SELECT a.attname, coalesce(b.typname, t.typname) FROM pg_attribute a
+               JOIN pg_type t ON t.oid = a.atttypid
+               LEFT JOIN pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype
+               WHERE a.attrelid = to_regclass(format('%%I.%%I', %s::text, %s::text)) AND a.attnum > 0
+               AND NOT a.attisdropped ORDER BY a.attnum""",
+            (schema, table),
+        )
+        return {str(name): str(native) for name, native in rows}
+
+    def tables(self, schema: str, table: str) -> tuple[Table, ...]:
+        """Return where the rows of a table lie: itself, or each of its partitions."""
+        rows = self._connection.execute(
+            """SELECT n.nspname, c.relname, pg_relation_size(c.oid) / current_setting('block_size')::bigint
+               FROM pg_partition_tree(to_regclass(format('%%I.%%I', %s::text, %s::text))) p
+               JOIN pg_class c ON c.oid = p.relid JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE p.isleaf ORDER BY 1, 2""",
+            (schema, table),
+        )
+        return tuple(Table(str(one), str(other), int(str(pages))) for one, other, pages in rows)
+
+    def rows_with(
+        self, schema: str, table: str, columns: Sequence[TableColumn], key: Sequence[str], keys: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[str | None, ...]]:
+        """Yield the rows of some keys as ``select_of`` has them; a key that is gone yields nothing.
+
+        Args:
+            schema, table, columns: what is read.
+            key: the columns of the key.
+            keys: texts of a key each, as the database prints them.
+        """
+        self._connection.execute(READ_AS)
+        for one in keys:
+            # Literals, as a column may be called anything and a percent sign is one of psycopg's.
+            wanted = sql.SQL(" AND ").join(
+                sql.SQL("format('%s', {}) = {}").format(sql.Identifier(column), sql.Literal(text))
+                for column, text in zip(key, one, strict=True)
+            )
+            query = sql.SQL("{} WHERE {}").format(_select(schema, table, columns), wanted)
+            for row in self._connection.execute(query):
+                yield cast("tuple[str | None, ...]", row)
+
+
+@contextmanager
+def open_snapshot(url: str, is_cancelled: object = None) -> Iterator[Snapshot]:
+    """Hold one moment of a database until the context ends.
+
+    Args:
+        url: libpq's address, with secrets.
+        is_cancelled: asked while transactions that were open are waited for.
+
+    Raises:
+        RunError: the database is not reached, or refuses.
+        RunCancelled: it was cancelled.
+    """
+    cancelled = is_cancelled if callable(is_cancelled) else lambda: False
+    try:
+        with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+            _wait_for_open_transactions(connection, cancelled)
+            with connection.transaction():
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                row = connection.execute("SELECT pg_export_snapshot()").fetchone()
+                name = str(row[0]) if row else ""
+                yield Snapshot(connection, name, _end_of_log(url))
+    except psycopg.Error as error:
+        raise RunError("The rows of the database cannot be read.", str(error).strip()) from error
+
+
+def select_of(schema: str, table: Table | str, columns: Sequence[TableColumn]) -> str:
+    """Write the query for the text of all columns of a table, each in its form, and ``ctid`` behind them."""
+    name = table.name if isinstance(table, Table) else table
+    return _select(schema, name, columns, with_place=True).as_string(None)
+
+
+def parts_of(table: Table) -> list[str]:
+    """Return conditions on ``ctid`` that cut a table into parts of ``PAGES_OF_A_PART``; the last has no end."""
+    cuts = range(PAGES_OF_A_PART, max(table.pages, 1), PAGES_OF_A_PART)
+    starts, ends = [0, *cuts], [*cuts, None]
+    return [
+        f"ctid >= '({start},0)'::tid" + ("" if end is None else f" AND ctid < '({end},0)'::tid")
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def passed(url: str, slot: str, place: str) -> bool:
+    """Say whether what a slot's reader has confirmed reaches a place in the log, and nudge a reader that idles.
+
+    A connector confirms places only as it meets changes; a message in the log is one.
+    """
+    with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+        row = connection.execute(
+            "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s", (place, slot)
+        ).fetchone()
+        if row is None:
+            raise RunError(
+                f"The database has no replication slot {slot}.",
+                "Without it nobody can say which changes the connector has sent.",
+                "Name the slot of the connector: its setting slot.name.",
+            )
+        if not row[0]:
+            connection.execute("SELECT pg_logical_emit_message(true, 'metl', '')")
+        return bool(row[0])
+
+
+def _select(schema: str, table: str, columns: Sequence[TableColumn], *, with_place: bool = False) -> sql.Composed:
+    values = [sql.SQL(_FORMS[column.form]).format(sql.Identifier(column.name)) for column in columns]
+    named = [sql.SQL("{} AS {}").format(value, sql.Identifier(f"c{number}")) for number, value in enumerate(values)]
+    place = [sql.SQL("ctid")] if with_place else []
+    return sql.SQL("SELECT {} FROM ONLY {}").format(sql.SQL(", ").join([*named, *place]), sql.Identifier(schema, table))
+
+
+def _wait_for_open_transactions(connection: psycopg.Connection[tuple[object, ...]], is_cancelled: object) -> None:
+    """Wait until no transaction runs that could have been sent by the connector and is not to be seen yet."""
+    row = connection.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text").fetchone()
+    first = str(row[0]) if row else "0"
+    while True:
+        row = connection.execute(
+            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= %s::numeric", (first,)
+        ).fetchone()
+        if row and row[0]:
+            return
+        if callable(is_cancelled) and is_cancelled():
+            raise RunCancelled("The load was stopped.")
+        time.sleep(_LOOK_SECONDS)
+
+
+def _end_of_log(url: str) -> str:
+    with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+        row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
+        return str(row[0]) if row else "0/0"

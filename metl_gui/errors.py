@@ -5,6 +5,7 @@
     │   ├── EditError        an edit that the rules of the matrix refuse
     │   │   └── LooksBackError       an earlier state is shown, in which nothing can be changed
     │   ├── SchemaError      a schema, sample or mapping source that cannot be read
+    │   │   └── AwayError            a registry or database that does not answer now, and may later
     │   ├── ProjectError     a project file that cannot be opened or written
     │   │   ├── ProjectHeldError     somebody else edits it
     │   │   └── ProjectChangedError  it moved on since it was read
@@ -56,6 +57,21 @@ class LooksBackError(EditError):
 
 class SchemaError(UserError):
     """A schema, sample or mapping source that cannot be read; nothing of it was imported."""
+
+
+class AwayError(SchemaError):
+    """A registry or a database that does not answer now; trying again later may mend that.
+
+    Args:
+        title: what happened.
+        text: the facts.
+        hint: what to do.
+        wait_seconds: after so long it may be asked again; ``None`` where that is of no use at once.
+    """
+
+    def __init__(self, title: str, text: str = "", hint: str = "", wait_seconds: float | None = None) -> None:
+        super().__init__(title, text, hint)
+        self.wait_seconds = wait_seconds
 
 
 class ProjectError(UserError):

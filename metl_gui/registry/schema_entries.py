@@ -21,15 +21,25 @@ _BY_ID = ("schemas_by_id", "schemas", "ids")
 _TEXTS = ("schema", "content")
 _KINDS = ("schemaType", "artifactType", "type")
 MAX_ENTRIES = 200_000
+DEFAULT_GROUP = "default"
+"""Apicurio's name of the group of what belongs to none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A schema that another one needs: by subject and version, or by the name it is called in it."""
+    """A schema that another one needs.
+
+    Args:
+        name: what it is called in the other one.
+        subject: where it is.
+        version: which version of it.
+        group: that the subject is in, empty for none.
+    """
 
     name: str
     subject: str
     version: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class Entry:
         kind: ``AVRO``, ``JSON``, ``PROTOBUF`` and so on, upper case.
         schema: parsed JSON, or the text where it is none.
         references: what it needs.
+        group: that the subject is in, empty for none.
     """
 
     subject: str
@@ -51,6 +62,7 @@ class Entry:
     kind: str
     schema: Any
     references: tuple[Reference, ...] = ()
+    group: str = ""
 
 
 def is_registry(document: object) -> bool:
@@ -122,6 +134,16 @@ def _has_text(node: Mapping[str, Any]) -> bool:
 def _entry(node: object) -> Entry:
     if not isinstance(node, dict):
         raise _refusal(f"{node!r:.100} is no version of a subject")
+    return entry_of(node)
+
+
+def entry_of(node: Mapping[str, Any], ids: tuple[str, ...] = ()) -> Entry:
+    """Read an answer about one version.
+
+    Args:
+        node: the answer, or what was put together of several.
+        ids: further ids that it is known by.
+    """
     written = next((node[name] for name in _TEXTS if name in node), None)
     kind = next((node[name] for name in _KINDS if isinstance(node.get(name), str)), "AVRO")
     subject = node.get("subject") or node.get("artifactId") or ""
@@ -129,10 +151,11 @@ def _entry(node: object) -> Entry:
     return Entry(
         subject=str(subject),
         version=str(version) if isinstance(version, int | str) and not isinstance(version, bool) else None,
-        ids=tuple(_ids(node)),
+        ids=tuple(dict.fromkeys((*_ids(node), *ids))),
         kind=kind.upper(),
         schema=_parsed(written),
         references=tuple(_references(node.get("references"))),
+        group=_group_of(node, "group", "groupId"),
     )
 
 
@@ -154,7 +177,13 @@ def _references(written: object) -> Iterator[Reference]:
     for one in written if isinstance(written, list) else ():
         if isinstance(one, dict):
             subject = one.get("subject") or one.get("artifactId") or ""
-            yield Reference(str(one.get("name", "")), str(subject), str(one.get("version", "")))
+            group = _group_of(one, "groupId")
+            yield Reference(str(one.get("name", "")), str(subject), str(one.get("version", "")), group)
+
+
+def _group_of(node: Mapping[str, Any], *names: str) -> str:
+    found = next((node[name] for name in names if isinstance(node.get(name), str)), "")
+    return "" if found == DEFAULT_GROUP else found
 
 
 def _parsed(written: object) -> Any:

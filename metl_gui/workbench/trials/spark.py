@@ -1,0 +1,169 @@
+"""Try Spark: ten records the whole way, read, mapped and counted."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, SessionReady
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import NOOP, RunSpec, new_run_id
+from metl_gui.engine.targets import Target, check_target
+from metl_gui.engine.worker_check import WorkerFacts
+from metl_gui.errors import RunError
+from metl_gui.workbench.places import cache_folder
+from metl_gui.workbench.profile_check import ProfileCheck
+from metl_gui.workbench.profiles import Profile, find_target
+from metl_gui.workbench.trials.steps import Trial
+
+_LOOK_SECONDS = 0.05
+_SESSION_SECONDS = 180.0
+RECORDS = 10
+
+
+class SparkTrial(Trial):
+    """Tries a profile of Spark."""
+
+    ready: SessionReady | None = None
+
+    def result(self, hint: str) -> ProfileCheck:
+        """Tell the version and the workers too."""
+        ready = self.ready
+        if ready is None:
+            return super().result(hint)
+        hosts = len({worker.host for worker in ready.workers}) or 1
+        return replace(super().result(hint), spark_version=ready.spark_version, workers=hosts)
+
+    def attempt(self) -> None:
+        """Reach it, start a session, look at its workers, and map ten records on it."""
+        self.begin("Address")
+        target = find_target(f"@{self.profile.name}")
+        check_target(target)
+        self.end(_address_text(target))
+        self.begin("Session")
+        with _scratch(self.profile) as folder, SparkProcess(target, on_event=self._hear) as process:
+            with self._stopping(process):
+                process.wait_until_ready(_SESSION_SECONDS)
+            ready = self._ready_one()
+            self.end(f"Spark {ready.spark_version} takes runs.")
+            self.begin("Workers")
+            self.end(_workers_text(target, ready.workers))
+            self.begin("Ten records")
+            self.end(_told(self._run(process, folder)))
+
+    def _ready_one(self) -> SessionReady:
+        if self.ready is None:
+            raise RunError("The session did not say that it is ready.", hint="Try again.")
+        return self.ready
+
+    def _hear(self, event: EngineEvent) -> None:
+        if isinstance(event, SessionReady):
+            self.ready = event
+
+    def _run(self, process: SparkProcess, folder: Path) -> RunReport:
+        source = folder / "records.jsonl"
+        source.write_bytes(b"".join(_record(number) for number in range(RECORDS)))
+        spec = RunSpec(
+            run_id=new_run_id(),
+            plan=plans.encode(_plan()),
+            source=str(source),
+            sink=NOOP,
+            folder=str(folder / "run"),
+            errors=str(folder / "errors"),
+            samples=0,
+        )
+        with self._stopping(process, of_run=True):
+            report = process.run(spec)
+        if report.mapped != RECORDS:
+            raise RunError(
+                "The records were not mapped as they are here.",
+                f"{report.mapped} of {RECORDS} were.",
+                "Report this with the versions above.",
+            )
+        return report
+
+    @contextmanager
+    def _stopping(self, process: SparkProcess, *, of_run: bool = False) -> Iterator[None]:
+        """Hand a person's wish to stop on, also while nothing is heard."""
+        is_over = threading.Event()
+
+        def look() -> None:
+            while not is_over.wait(_LOOK_SECONDS):
+                if self.watch.is_cancelled:
+                    if of_run:
+                        process.cancel()
+                    else:
+                        process.stop()
+
+        looker = threading.Thread(target=look, name="profile-test", daemon=True)
+        looker.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            looker.join()
+
+
+@contextmanager
+def _scratch(profile: Profile) -> Iterator[Path]:
+    """Make a folder that workers see: in the one that the profile names, else in the user's cache."""
+    place = Path(profile.folder).expanduser() if profile.folder else cache_folder() / "profile-tests"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="metl-test-", dir=place))
+    except OSError as error:
+        raise RunError(
+            "The folder of the profile cannot be written.",
+            f"{place}: {error.strerror}.",
+            "Name a folder in the profile that this computer and all workers share.",
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _address_text(target: Target) -> str:
+    if target.is_local:
+        return f"{target.master} is this computer."
+    return "Somebody answers there." if target.places else f"{target.master} is for Spark to find."
+
+
+def _workers_text(target: Target, workers: tuple[WorkerFacts, ...]) -> str:
+    if target.is_local:
+        return "This computer does the work itself."
+    hosts = Counter(worker.host for worker in workers)
+    one = workers[0]
+    packages = ", ".join(f"{name} {version}" for name, version in one.packages.items() if version)
+    missing = ", ".join(name for name, version in one.packages.items() if not version)
+    count = f"{len(hosts)} computer{'s' if len(hosts) > 1 else ''} ({', '.join(sorted(hosts)[:3])}"
+    more = ", ...)" if len(hosts) > 3 else ")"
+    lacks = f"; without {missing}" if missing else ""
+    return f"{count}{more}, {len(workers)} tasks at once. Python {one.python}, {packages}{lacks}."
+
+
+def _told(report: RunReport) -> str:
+    notes = "".join(f" {problem}" for problem in report.problems)
+    return f"{report.read} records read, {report.mapped} mapped.{notes}"
+
+
+def _record(number: int) -> bytes:
+    return (
+        b'{"before":null,"after":{"id":%d,"amount":%d.50},"source":{"connector":"postgresql","name":"metl",'
+        b'"schema":"test","table":"orders","lsn":%d},"op":"c","ts_ms":1}\n'
+    ) % (number, number, number)
+
+
+def _plan() -> Plan:
+    block = BlockPlan("order", "1", (("id", "number"), ("amount", "money.amount")))
+    version = VersionPlan("1", "", ("id", "amount"), key=("id",), blocks=(block,), is_inferred=True)
+    return Plan(0, "profile-test", (SchemaPlan("metl.test.orders", (version,)),))

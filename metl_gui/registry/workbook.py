@@ -219,7 +219,9 @@ def _text(cell: Cell | MergedCell, is_exact: bool = False) -> tuple[str, str]:
     if value is None:
         return "", ""
     if isinstance(value, bool):
-        return ("yes" if value else "no"), ""
+        return (str(value).upper() if is_exact else "yes" if value else "no"), ""
+    if is_exact and isinstance(value, datetime | date | time):
+        return "", "holds a date or a time; format the cell as text and type it again"
     if isinstance(value, datetime):
         return (value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")), ""
     if isinstance(value, date | time):

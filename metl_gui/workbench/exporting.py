@@ -17,7 +17,7 @@ from metl_gui.workbench.exports import Choices, Export
 from metl_gui.workbench.exports.export import Beside
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.project_settings import FRAMING, project_settings
-from metl_gui.workbench.publishing import production_document
+from metl_gui.workbench.publishing import production_document, published_states
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.writing import whole_file, whole_folder
 
@@ -71,10 +71,14 @@ def export_published(
         UserError: nothing is published, or this state is not; the format cannot follow the choices.
         ProjectError: the place cannot be written; then what was there is there still.
     """
+    document = production_document(workbench, state)
     framing = project_settings(workbench).settings[FRAMING]
-    beside = Beside(workbench.path.stem, workbench.beside.wire_schemas(), framing)
-    choices = replace(choices, comments=workbench.comments(), beside=beside)
-    done = export(production_document(workbench, state), export_, path, choices, watch)
+    moments = {named.state: named.published_ms for named in published_states(workbench)}
+    facts = Beside(
+        workbench.path.stem, workbench.beside.wire_schemas(), framing, when_ms=moments.get(document.state) or 0
+    )
+    choices = replace(choices, comments=workbench.comments(), beside=facts)
+    done = export(document, export_, path, choices, watch)
     try:
         workbench.beside.add_export(done.state, workbench.stamp().when_ms)
     except ProjectError as error:  # a project that nobody may write to; a published state is kept all the same

@@ -248,7 +248,9 @@ def _find(names: _Names, row: MappingRow) -> tuple[BlockKey, _Wish]:
     source = version.attribute(row.attribute)
     entity_version = names.version(Side.CDM, row.entity, row.entity_version)
     target = entity_version.attribute(row.cdm_attribute)
-    wish = _Wish(row.line, Element(target.id, source.id), _wished_status(row), row.comment.strip())
+    wish = _Wish(
+        row.line, Element(target.id, source.id), _wished_status(row), row.comment if row.comment.strip() else ""
+    )
     return (version.version.id, entity_version.version.id), wish
 
 

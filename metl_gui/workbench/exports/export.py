@@ -43,11 +43,13 @@ class Beside:
         project: name of the project's file, without its suffix.
         wire: writer schemas that messages may name.
         framing: how values name them, where their schema is not set to something else.
+        when_ms: when the state was published, in milliseconds since 1970; the moment that formats name, if any.
     """
 
     project: str = ""
     wire: tuple[WireSchema, ...] = ()
     framing: str = "auto"
+    when_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

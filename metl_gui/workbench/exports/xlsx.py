@@ -1,19 +1,22 @@
 """``xlsx``: the mapping as a workbook for people, whose sheet ``Mapping`` goes back in with ``metl map``.
 
-Sheets: what it is, every element, every block, what was lost and waits, the canonical model with what feeds it, and
-what people said. Names that look like formulas stay texts. Source: contract.md §4.
+Sheets: what it is, every element, every block, what was lost and waits, the gaps, the canonical model with what feeds
+it, what people said, and what the words mean. Names that look like formulas stay texts. Source: contract.md §4.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.comments import Comments, Spot
 from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
+from metl_gui.core.gaps import gaps
+from metl_gui.core.glossary import WORDS
 from metl_gui.core.masks import hidden_targets
 from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError
@@ -24,15 +27,13 @@ from metl_gui.registry.workbook import MAX_ROWS
 from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.workbook_writer import Column, SheetPlan, workbook_bytes
-
-Row = tuple[str | int, ...]
+from metl_gui.workbench.workbook_writer import Column, Row, SheetPlan, write_workbook
 
 _WIDTHS = (30, 9, 30, 20, 9, 30)
 _MAPPING = (
-    *(Column(title, width) for title, width in zip(COLUMNS, _WIDTHS, strict=True)),
+    *(Column(title, width, is_text=True) for title, width in zip(COLUMNS, _WIDTHS, strict=True)),
     Column(OPTIONAL_COLUMNS[0], 14, is_asked=True, choices=("confirmed", "unconfirmed")),
-    Column(OPTIONAL_COLUMNS[1], 40, is_asked=True),
+    Column(OPTIONAL_COLUMNS[1], 40, is_asked=True, is_text=True),
     Column("type", 16),
     Column("CDM type", 16),
     Column("note", 34),
@@ -51,12 +52,16 @@ _MODEL = (
     *(Column(title, width) for title, width in (("required", 10), ("values", 10), ("sources", 9))),
     *(Column(title, width) for title, width in (("fed by", 50), ("documentation", 60))),
 )
+_GAPS = (
+    *(Column(title, width) for title, width in (("where", 40), ("attribute", 30), ("gap", 70), ("what to do", 60))),
+)
+_WORDS = Column("word", 24), Column("means", 110)
 _SAID = (*(Column(title, width) for title, width in (("about", 60), ("comment", 70), ("who", 16), ("when", 12))),)
 _NAMED = 20
 
 
-def workbook(document: Document, choices: Choices, watch: Watch) -> bytes:
-    """Return what ``xlsx`` writes.
+def workbook(document: Document, choices: Choices, watch: Watch, target: Path | IO[bytes]) -> tuple[str, ...]:
+    """Write what ``xlsx`` holds, and return what it had to leave out.
 
     Raises:
         EditError: there is more than a sheet that is read back can hold.
@@ -68,28 +73,42 @@ def workbook(document: Document, choices: Choices, watch: Watch) -> bytes:
             f"Its sheet may have {MAX_ROWS - 1:,} elements, or it cannot be read back.",
             "Take the format csv, which has no such limit.",
         )
+    cut: list[str] = []
+    sheets = _sheets(document, choices, blocks, cut)
+    about = f"The mapping at state {document.state}"
+    write_workbook(target, sheets, about=about, when_ms=choices.beside.when_ms, watch=watch)
+    return tuple(cut)
+
+
+def _sheets(document: Document, choices: Choices, blocks: Sequence[Carried], cut: list[str]) -> Iterator[SheetPlan]:
+    """Yield the sheets; what is too long for one that people read ends early, which ``cut`` is told."""
     longs = LongTexts()
+
+    def plan(name: str, columns: tuple[Column, ...], rows: Iterable[Row]) -> SheetPlan:
+        shown = (tuple(longs.cell(each) if isinstance(each, str) else each for each in row) for row in rows)
+        return SheetPlan(name, columns, _ended(shown, name, cut))
+
     comments = Comments(document, choices.comments)
-    watch.step("Laying out the sheets")
-    sheets = [
-        SheetPlan("About", (Column("About", 110),), tuple((line,) for line in _about(document, choices, blocks))),
-        _plan(SHEET, _MAPPING, [row for block in blocks for row in _element_rows(block)], longs),
-        _plan("Blocks", _BLOCKS, [_block_row(block) for block in blocks], longs),
-        _plan("Open losses", _LOSSES, [row for block in blocks for row in _loss_rows(block)], longs),
-        _plan("Canonical model", _MODEL, list(_model_rows(document, blocks)), longs),
-    ]
+    yield SheetPlan("About", (Column("About", 110),), ((line,) for line in _about(document, choices, blocks)))
+    yield plan(SHEET, _MAPPING, (row for block in blocks for row in _element_rows(block)))
+    yield plan("Blocks", _BLOCKS, (_block_row(block) for block in blocks))
+    yield plan("Open losses", _LOSSES, (row for block in blocks for row in _loss_rows(block)))
+    yield plan("Gaps", _GAPS, _gap_rows(document))
+    yield plan("Canonical model", _MODEL, _model_rows(document, blocks))
     if comments:
-        sheets.append(_plan("Comments", _SAID, list(_comment_rows(document, comments)), longs))
+        yield plan("Comments", _SAID, _comment_rows(document, comments))
+    yield SheetPlan("Glossary", _WORDS, ((each.word, f"{each.means}.") for each in WORDS))
     if longs.rows():
         columns = tuple(Column(title, width) for title, width in zip(LONG_COLUMNS, (9, 6, 100), strict=True))
-        sheets.append(SheetPlan(LONG_TEXTS, columns, longs.rows()))
-    watch.step("Writing the workbook")
-    return workbook_bytes(sheets, about=f"The mapping at state {document.state}")
+        yield SheetPlan(LONG_TEXTS, columns, longs.rows())
 
 
-def _plan(name: str, columns: tuple[Column, ...], rows: Sequence[Row], longs: LongTexts) -> SheetPlan:
-    shown = (tuple(longs.cell(each) if isinstance(each, str) else each for each in row) for row in rows)
-    return SheetPlan(name, columns, tuple(shown))
+def _ended(rows: Iterable[Row], name: str, cut: list[str]) -> Iterator[Row]:
+    for at, row in enumerate(rows):
+        if at == MAX_ROWS - 1:
+            cut.append(f"The sheet {name} ends after {at:,} rows; there are more.")
+            return
+        yield row
 
 
 def _about(document: Document, choices: Choices, blocks: Sequence[Carried]) -> Iterator[str]:
@@ -105,7 +124,9 @@ def _about(document: Document, choices: Choices, blocks: Sequence[Carried]) -> I
     yield "Only the columns up to “comment” are read; columns may be moved, rows may be sorted."
     yield "Blocks: who decided what, and what production does with the messages of each."
     yield "Open losses: what a new version took away, and nobody has decided on yet."
+    yield "Gaps: what nothing feeds, and what feeds nothing, with what can be done."
     yield "Canonical model: every attribute of the newest version of each entity, and what feeds it."
+    yield "Glossary: what the words mean."
 
 
 def _element_rows(block: Carried) -> Iterator[Row]:
@@ -156,6 +177,11 @@ def _model_rows(document: Document, blocks: Sequence[Carried]) -> Iterator[Row]:
             )
 
 
+def _gap_rows(document: Document) -> Iterator[Row]:
+    for gap in gaps(document):
+        yield gap.problem.place, gap.path, gap.problem.message, gap.problem.hint
+
+
 def _comment_rows(document: Document, comments: Comments) -> Iterator[Row]:
     for comment in comments.all:
         ends = [
@@ -176,8 +202,7 @@ def _spot_words(document: Document, side: Side, spot: Spot) -> str:
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
-    path.write_bytes(workbook(document, choices, watch))
-    return tuple(_says(document, choices))
+    return (*workbook(document, choices, watch, path), *_says(document, choices))
 
 
 def _says(document: Document, choices: Choices) -> Iterator[str]:

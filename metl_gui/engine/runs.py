@@ -64,6 +64,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         group: the consumer group of a fast lane; empty for one named after the run.
         has_tombstones: send a null value after each delete into a topic.
         wait_seconds: how long a partition waits for a version that is not known yet before the record is set aside.
+        publication: grows with every publishing, so that lanes know which of two states counts.
         matrix: the id of the project, by which the lanes of one matrix find each other.
         servers: the Kafka servers of source, sink and errors, with their secrets; never written down.
         sink: a folder that is new or empty, ``noop``, or topics.
@@ -100,6 +101,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     has_tombstones: bool = False
     wait_seconds: float = 0.0
+    publication: int = 0
     matrix: str = ""
     servers: tuple[KafkaServers, ...] = ()
 

@@ -124,6 +124,11 @@ class Beside:
         with self._reading() as connection:
             return states.live(connection)
 
+    def publication(self) -> int:
+        """Read the number of the newest publication, which grows with each of whatever state; 0 for none."""
+        with self._reading() as connection:
+            return states.publication(connection)
+
     def add_export(self, state: int, when_ms: int) -> None:
         """Remember that a state was exported; needs no lease."""
         with self._appending() as connection:

@@ -66,6 +66,12 @@ def live(connection: sqlite3.Connection) -> int | None:
     return int(row[0]) if row else None
 
 
+def publication(connection: sqlite3.Connection) -> int:
+    """Return the number of the newest publication; it grows with each, also with one of an older state."""
+    (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM publications").fetchone()
+    return int(number)
+
+
 def add_export(connection: sqlite3.Connection, state: int, when_ms: int) -> None:
     """Remember that a state was exported; inside a transaction."""
     connection.execute("INSERT OR REPLACE INTO exported_states (state, when_ms) VALUES (?, ?)", (state, when_ms))

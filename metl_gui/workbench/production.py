@@ -157,7 +157,9 @@ def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHE
     if order.follows_published:
         pinned = pin(workbench, PRODUCTION, None, order.include_unconfirmed)
         plan = pinned.plan
-        spec = msgspec.structs.replace(spec, state=pinned.document.state, hash=pinned.hash)
+        spec = msgspec.structs.replace(
+            spec, state=pinned.document.state, hash=pinned.hash, publication=pinned.publication
+        )
     order = msgspec.structs.replace(order, spec=spec)
     _refuse_two(workbench.project_id, spec)
     check_run(spec, find_target(order.target))

@@ -143,12 +143,14 @@ class Pinned:
         plan: it compiled, serialised.
         hash: its content hash.
         notes: what a person should know of it.
+        publication: of the published states the newer one has the higher number.
     """
 
     document: Document
     plan: bytes
     hash: str
     notes: tuple[str, ...] = ()
+    publication: int = 0
 
 
 def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> Pinned:
@@ -161,12 +163,15 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
         UserError: production is asked for and nothing is published, or not this state.
     """
     is_production = mode == PRODUCTION
+    # Before the state: what is published in between must not lend its number to what was published before it.
+    publication = workbench.beside.publication() if is_production else 0
     document = production_document(workbench, state) if is_production else workbench.at_state(state)
     is_whole = include_unconfirmed or not is_production
     hash_ = state_hash(document)
     wire, framing = workbench.beside.wire_schemas(), project_settings(workbench).settings[FRAMING]
     plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
-    return Pinned(document, plan, hash_, () if is_whole else _left_out(document))
+    notes = () if is_whole else _left_out(document)
+    return Pinned(document, plan, hash_, notes, publication)
 
 
 def _left_out(document: Document) -> tuple[str, ...]:
@@ -207,7 +212,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
         checkpoint=checkpoint,
         follow=request.follow,
-        is_frozen=request.freeze,
+        is_frozen=request.freeze or request.state is not None,
         batch_bytes=request.batch_bytes,
         mode=request.mode,
         limit=request.limit,
@@ -216,6 +221,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         max_record_bytes=request.max_record_bytes,
         state=pinned.document.state,
         hash=pinned.hash,
+        publication=pinned.publication,
         matrix=workbench.project_id,
         lane=request.lane,
         start=request.start,

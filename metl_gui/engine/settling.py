@@ -6,6 +6,7 @@ one; what it counted of a few records is found by mapping these again, which cos
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 import msgspec
@@ -17,8 +18,6 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.report import Tally
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.errors import RecordError
-
-TYPE_MISMATCH = "type_mismatch"
 
 
 def counted(outcome: Outcome) -> Tally:
@@ -43,7 +42,7 @@ def settle(tally: Tally, refused: Mapping[int, Refusal], kernel: Kernel, records
     numbers = sorted(refused)
     _take_back(tally, counted(kernel.map(chosen(records, numbers))))
     tally.set_aside += len(numbers)
-    tally.by_reason = {**tally.by_reason, TYPE_MISMATCH: tally.by_reason.get(TYPE_MISMATCH, 0) + len(numbers)}
+    tally.by_reason = dict(Counter(tally.by_reason) + Counter(refusal.reason for refusal in refused.values()))
     return [_row(number, refused[number], kernel.plan.state, records) for number in numbers]
 
 
@@ -81,6 +80,6 @@ def _without(counts: Mapping[str, int], taken: Mapping[str, int]) -> dict[str, i
 
 
 def _row(number: int, refusal: Refusal, state: int, records: Records) -> SetAside:
-    error = RecordError(TYPE_MISMATCH, refusal.detail)
+    error = RecordError(refusal.reason, refusal.detail)
     place = refusal.schema, refusal.version, refusal.position
     return SetAside(number, error.reason, error_row(error, state, place, records.raw(number)))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.engine.kafka.orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.kernel import Kernel
@@ -29,12 +31,18 @@ from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+    from metl_gui.engine.kafka.sending import ErrorTopic
+
 
 class TaskOutcome(msgspec.Struct, frozen=True):
-    """What one successful task attempt counted and wrote."""
+    """What one successful task attempt counted and wrote, and what a person should know of what it read."""
 
     tally: Tally
     written: list[str]
+    notes: list[str] = []
 
 
 class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +58,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
         progress: the file for progress notes.
         format, by_date: of the messages.
         max_record_bytes: larger records are set aside.
+        topics, error_topic: where messages and set-aside records go instead of folders; they hold secrets.
     """
 
     run_id: str
@@ -64,6 +73,8 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     format: Format = "jsonl"
     by_date: bool = False
     max_record_bytes: int = LIMIT_BYTES
+    topics: TopicOrder | None = None
+    error_topic: TopicOrder | None = None
 
 
 _kernels: dict[str, Kernel] = {}
@@ -105,17 +116,19 @@ class Task:
         name = f"part-{number:06d}-{attempt}"
         self.sink = _sink(order, kernel.plan, name)
         self.errors = JsonlParts(Path(order.errors), name)
+        self.error_topic = _error_topic(order)
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.samples_wanted)
         self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
 
-    def map(self, records: Records, large: LargeRecords | None = None) -> None:
+    def map(self, records: Records, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()) -> None:
         """Map one batch and write what it became.
 
         Args:
             records: the batch.
             large: gives those whole of which the batch has only the beginning.
+            messages: the messages of Kafka that the records were, where they were such.
         """
         started = time.perf_counter_ns()
         outcome = self.kernel.map(records)
@@ -124,22 +137,24 @@ class Task:
         self._note_figures(tally.kernel, outcome, seconds_ns)
         refused = self.sink.append(outcome) if self.sink else {}
         for row in outcome.set_aside:
-            if row.reason == TOO_LARGE and large is not None:
+            if row.reason == TOO_LARGE and large is not None and self.error_topic is None:
                 self._put_large_aside(row.record, records, large)
             else:
-                self._put_aside(row)
+                self._put_aside(row, records, messages)
         if not self.sampler.has_enough(tally.by_entity):
             self._sample(outcome, records, refused)
         for row in settle(tally, refused, self.kernel, records):
-            self._put_aside(row)
+            self._put_aside(row, records, messages)
         self.tally.add(tally)
         self.notes.note(self.tally)
 
-    def end(self) -> TaskOutcome:
-        """Write what is left and return what was counted."""
+    def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
+        """Write what is left and return what was counted, with notes on what was read."""
+        if self.error_topic is not None:
+            self.error_topic.close()
         written = [*(self.sink.close() if self.sink else ()), *self.errors.close(), *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
-        return TaskOutcome(self.tally, written)
+        return TaskOutcome(self.tally, written, list(notes))
 
     def _note_figures(self, figures: KernelFigures, outcome: Outcome, nanoseconds: int) -> None:
         kernel, records = self.kernel, len(outcome.fates)
@@ -148,7 +163,16 @@ class Task:
         figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
         figures.evictions, self.evictions = kernel.evictions - self.evictions, kernel.evictions
 
-    def _put_aside(self, row: SetAside) -> None:
+    def _put_aside(self, row: SetAside, records: Records, messages: Sequence[Message | None]) -> None:
+        if self.error_topic is not None:
+            message = messages[row.record] if messages else None
+            if message is not None:
+                self.error_topic.put(row, message)
+            else:
+                raw = records.raw(row.record)
+                size = len(raw) if records.sizes is None else int(records.sizes[row.record])
+                self.error_topic.put_record(row, raw, size)
+            return
         self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
 
     def _put_large_aside(self, record: int, records: Records, large: LargeRecords) -> None:
@@ -168,7 +192,20 @@ class Task:
                 self.samples.append((), (line + b"\n",))
 
 
+def _error_topic(order: TaskOrder) -> ErrorTopic | None:
+    """Return where set-aside records go when that is a topic; clients of Kafka are loaded only then."""
+    if order.error_topic is None:
+        return None
+    from metl_gui.engine.kafka.sending import ErrorTopic
+
+    return ErrorTopic(order.error_topic, is_replay=order.is_replay)
+
+
 def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
+    if order.topics is not None:
+        from metl_gui.engine.kafka.sending import TopicSink
+
+        return TopicSink(order.topics, plan.state)
     if not order.messages:
         return None
     folder = Path(order.messages)

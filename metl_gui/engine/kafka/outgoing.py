@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
 from metl_gui.engine.kafka.servers import ENTITY
 from metl_gui.engine.kernel.outcomes import Outcome, SetAside
@@ -36,6 +37,18 @@ SCHEMA: Final = "metl.schema"
 VERSION: Final = "metl.version"
 POSITION: Final = "metl.position"
 REPLAYED: Final = "metl.replayed"
+TIMESTAMP: Final = "metl.timestamp"
+"""Of a record that is set aside: its own time, as its message in the error topic has a time of its own."""
+
+FORM: Final = "metl.form"
+RECORD: Final = "record"
+"""The form of a record that is set aside and came from a file: its value is the whole record, as it stood there."""
+
+CUT: Final = "metl.cut"
+"""Of a record that is set aside without all of its value: how many bytes that has."""
+
+OF_SET_ASIDE: Final = frozenset((REASON, DETAIL, STATE, SCHEMA, VERSION, POSITION, TIMESTAMP, REPLAYED, FORM, CUT))
+"""The headers of ours that a record which is set aside may have."""
 
 _UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
 _LONGEST = 249
@@ -151,10 +164,16 @@ class Outgoings:
         return headers
 
 
-def set_aside_message(topic: str, row: SetAside, message: Message) -> Outgoing:
+def set_aside_message(topic: str, row: SetAside, message: Message, *, is_replay: bool = False) -> Outgoing:
     """Write a record that is set aside: as it came, with the reason in headers.
 
     All headers of ours are there and stand last, so that none of the record's own is taken for one of them.
+
+    Args:
+        topic: the error topic.
+        row: says why.
+        message: the record.
+        is_replay: it was set aside before.
     """
     why = _why(row.text)
     told: list[Header] = [
@@ -165,4 +184,7 @@ def set_aside_message(topic: str, row: SetAside, message: Message) -> Outgoing:
         (VERSION, why.version or ""),
         (POSITION, why.position or ""),
     ]
+    kind, milliseconds = message.timestamp()
+    told += [(TIMESTAMP, str(milliseconds))] if kind != TIMESTAMP_NOT_AVAILABLE else []
+    told += [(REPLAYED, "true")] if is_replay else []
     return Outgoing(topic, message.value(), message.key(), [*(message.headers() or ()), *told])

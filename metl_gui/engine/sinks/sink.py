@@ -13,12 +13,14 @@ class Refusal(NamedTuple):
     Args:
         schema, version, position: of the record, as its messages say it.
         detail: the attribute, what it takes, and the value that it does not take.
+        reason: what it is set aside for.
     """
 
     schema: str
     version: str
     position: str
     detail: str
+    reason: str = "type_mismatch"
 
 
 class Sink(Protocol):

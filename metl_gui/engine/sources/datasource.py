@@ -1,4 +1,4 @@
-"""The file source as Spark sees it: a Python data source of raw records, which maps them as it reads when told to.
+"""The source as Spark sees it: a Python data source of raw records, which maps them as it reads when told to.
 
 Raw records come as Arrow batches with the columns ``file`` (index in the listing), ``offset``, ``size`` (bytes of the
 record) and ``raw`` (its bytes, only the beginning when it is larger than the limit). With an order, each task maps its
@@ -115,11 +115,30 @@ class MappingReader(_Reader):
         context = TaskContext.get()
         kernel = kernel_for(self.order, lambda: plan_file(self.order.plan).read_bytes())
         task = Task(self.order, kernel, partition.value, context.attemptNumber() if context else 0)
-        with LargeReaders(self.reading.files) as large:
-            for batch in self.batches(partition.value):
-                task.map(batch.records, large.of(batch))
-        outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end())], pa.binary())]
+        notes = (
+            self._map_files(task, partition.value)
+            if self.reading.topics is None
+            else self._map_topics(task, partition.value)
+        )
+        outcome: list[pa.Array[Any]] = [pa.array([msgspec.json.encode(task.end(notes))], pa.binary())]
         yield pa.RecordBatch.from_arrays(outcome, schema=pa.schema(_OUTCOMES))
+
+    def _map_files(self, task: Task, number: int) -> Sequence[str]:
+        with LargeReaders(self.reading.files) as large:
+            for batch in self.batches(number):
+                task.map(batch.records, large.of(batch))
+        return ()
+
+    def _map_topics(self, task: Task, number: int) -> Sequence[str]:
+        from metl_gui.engine.sources.topic_records import TopicRecords
+
+        read = TopicRecords(self.reading, number, self.limit_bytes)
+        try:
+            for batch in read.batches():
+                task.map(batch.records, batch.large, batch.messages)
+        except UserError as error:
+            raise TaskError(error) from error
+        return read.notes
 
 
 def plan_file(name: str) -> Path:

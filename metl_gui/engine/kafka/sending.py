@@ -1,0 +1,259 @@
+"""Send what tasks make into topics, at least once: a task counts only when all of it is acknowledged.
+
+A message that its topic does not take for its size is told before it is sent, so that its record can be set aside. A
+record that is set aside and too large for the error topic goes there without its value, and says where it stands.
+Order: messages of a key in the order they came, within one task.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from confluent_kafka import KafkaError, KafkaException, Message
+
+from metl_gui.engine.failures import TaskError
+from metl_gui.engine.kafka.clients import Said, explained, producer, unreachable
+from metl_gui.engine.kafka.orders import TopicOrder
+from metl_gui.engine.kafka.outgoing import (
+    CUT,
+    FORM,
+    POSITION,
+    RECORD,
+    Outgoing,
+    Outgoings,
+    set_aside_message,
+    topic_of,
+)
+from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.errors import RunError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
+
+    from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+
+_AROUND_BYTES = 512
+"""What a batch of one message takes around it, and some more."""
+
+_WAIT_SECONDS = 0.1
+_TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
+
+
+class Sender:
+    """Sends messages to the topics of one order.
+
+    Args:
+        order: where to.
+    """
+
+    def __init__(self, order: TopicOrder) -> None:
+        self.order = order
+        self.said = Said()
+        self._failed: list[tuple[KafkaError, str]] = []
+        self._producer: Producer | None = None
+
+    def send(self, messages: Collection[Outgoing]) -> None:
+        """Take messages; they are on their way when this returns.
+
+        Raises:
+            TaskError: one of those before them cannot be delivered.
+        """
+        client = self._client()
+        produce = client.produce
+        for message in messages:
+            try:
+                produce(message.topic, message.value, message.key, headers=message.headers)
+            except BufferError:
+                self._make_room(client)
+                produce(message.topic, message.value, message.key, headers=message.headers)
+        client.poll(0)
+        self._check()
+
+    def end(self) -> None:
+        """Wait until all is acknowledged.
+
+        Raises:
+            TaskError: something cannot be delivered.
+        """
+        client = self._producer
+        if client is None:
+            return
+        end = time.monotonic() + self.order.patience_seconds
+        while client.flush(_WAIT_SECONDS):
+            self._check()
+            if time.monotonic() > end:
+                raise TaskError(unreachable(self.order.servers, self.said.last or "they acknowledge nothing"))
+        self._check()
+
+    def drop(self) -> None:
+        """Forget what is not sent yet."""
+        if self._producer is not None:
+            self._producer.purge()
+
+    def _client(self) -> Producer:
+        if self._producer is None:
+            try:
+                self._producer = producer(
+                    self.order.servers,
+                    self.said,
+                    on_delivery=self._told,
+                    delivery_report_only_error=True,
+                    message_timeout_ms=int(self.order.patience_seconds * 1000),
+                )
+            except KafkaException as error:
+                raise TaskError(explained(self.order.servers, error, self.said)) from error
+        return self._producer
+
+    def _make_room(self, client: Producer) -> None:
+        end = time.monotonic() + self.order.patience_seconds
+        before = len(client)
+        while len(client) >= before:
+            client.poll(_WAIT_SECONDS)
+            self._check()
+            if time.monotonic() > end:
+                raise TaskError(unreachable(self.order.servers, self.said.last or "they acknowledge nothing"))
+
+    def _told(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._failed.append((error, message.topic() or ""))
+
+    def _check(self) -> None:
+        if self._failed:
+            error, topic = self._failed[0]
+            raise TaskError(self._undelivered(error, topic))
+
+    def _undelivered(self, error: KafkaError, topic: str) -> RunError:
+        shown = self.order.servers.shown
+        if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
+            return RunError(
+                f"Topic {topic} is not there.",
+                f"{shown} does not have it, and does not make topics by itself.",
+                "Run again with --create-topics: it shows what it makes.",
+            )
+        if error.code() in _TOO_LARGE:
+            return RunError(
+                f"A message is larger than topic {topic} takes.",
+                f"{shown} refuses it: {error.str()}.",
+                "Raise max.message.bytes of the topic, then go on.",
+            )
+        if error.code() in (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED):
+            return RunError(
+                f"You may not write to topic {topic}.",
+                f"{shown} refuses it: {error.str()}.",
+                "Ask whoever runs the servers for the right to write, or name another sink.",
+            )
+        if error.code() == KafkaError._MSG_TIMED_OUT:
+            return unreachable(self.order.servers, self.said.last or f"they acknowledge nothing for topic {topic}")
+        return explained(self.order.servers, KafkaException(error), self.said)
+
+
+class TopicSink:
+    """Messages as they go into topics.
+
+    Args:
+        order: where to.
+        state: what the kernel maps with.
+    """
+
+    def __init__(self, order: TopicOrder, state: int) -> None:
+        self.order = order
+        self.sender = Sender(order)
+        self.outgoings = Outgoings(order.topic, state, has_tombstones=order.has_tombstones)
+        self._least = min(order.limits.values(), default=0)
+
+    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+        """Send the messages of a batch; of a record of which one is too large for its topic, none."""
+        if not len(outcome):
+            return {}
+        refused = self._refused(outcome)
+        if not refused:
+            self.sender.send(list(self.outgoings.of(outcome)))
+            return {}
+        positions = {refusal.position for refusal in refused.values()}
+        self.sender.send(
+            [one for one in self.outgoings.of(outcome) if dict(one.headers).get(POSITION) not in positions]
+        )
+        return refused
+
+    def close(self) -> list[str]:
+        """Wait until all is acknowledged; there are no parts."""
+        self.sender.end()
+        return []
+
+    def _refused(self, outcome: Outcome) -> dict[int, Refusal]:
+        if not self._least:
+            return {}
+        sizes = outcome.stops - outcome.starts
+        refused: dict[int, Refusal] = {}
+        for at in np.flatnonzero(sizes > self._least - _AROUND_BYTES).tolist():
+            topic = topic_of(self.order.topic, outcome.entity(at))
+            size = int(sizes[at])
+            limit = self.order.limits.get(topic, 0)
+            if limit and size + _AROUND_BYTES > limit:
+                refused[int(outcome.records[at])] = _refusal(outcome.message(at), size, topic, limit)
+        return refused
+
+
+class ErrorTopic:
+    """Set-aside records as they go into a topic.
+
+    Args:
+        order: where to.
+        is_replay: they were set aside before.
+    """
+
+    def __init__(self, order: TopicOrder, *, is_replay: bool = False) -> None:
+        self.order = order
+        self.sender = Sender(order)
+        self.is_replay = is_replay
+        self._limit = order.limits.get(order.topic, 0)
+
+    def put(self, row: SetAside, message: Message) -> None:
+        """Send a message that is set aside, as it came."""
+        self._send(set_aside_message(self.order.topic, row, message, is_replay=self.is_replay))
+
+    def put_record(self, row: SetAside, raw: bytes, size: int) -> None:
+        """Send a record of a file that is set aside.
+
+        Args:
+            row: says why.
+            raw: the record, or its beginning.
+            size: how long it is.
+        """
+        made = set_aside_message(self.order.topic, row, Message(value=raw), is_replay=self.is_replay)
+        made.headers.append((FORM, RECORD))
+        if len(raw) < size:
+            made.headers.append((CUT, str(size)))
+        self._send(made)
+
+    def _send(self, made: Outgoing) -> None:
+        size = len(made.value or b"")
+        if self._limit and size + len(made.key or b"") + _headers_bytes(made) + _AROUND_BYTES > self._limit:
+            made = made._replace(value=b"", headers=[*made.headers, (CUT, str(size))])
+        self.sender.send([made])
+
+    def close(self) -> None:
+        """Wait until all is acknowledged."""
+        self.sender.end()
+
+
+class _Head(msgspec.Struct):
+    source: dict[str, Any]
+
+
+_head = msgspec.json.Decoder(_Head).decode
+
+
+def _refusal(message: bytes, size: int, topic: str, limit: int) -> Refusal:
+    source = _head(message).source
+    schema, version, position = (source.get(name) or "" for name in ("schema", "version", "position"))
+    detail = f"its message has {size:,} bytes, and topic {topic} takes no more than {limit:,}"
+    return Refusal(schema, version, position, detail, "too_large")
+
+
+def _headers_bytes(message: Outgoing) -> int:
+    return sum(len(name) + len(value or b"") + 16 for name, value in message.headers)

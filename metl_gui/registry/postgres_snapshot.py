@@ -86,9 +86,11 @@ class Snapshot:
         """Return where the rows of a table lie: itself, or each of its partitions."""
         rows = self._connection.execute(
             """SELECT n.nspname, c.relname, pg_relation_size(c.oid) / current_setting('block_size')::bigint
-               FROM pg_partition_tree(to_regclass(format('%%I.%%I', %s::text, %s::text))) p
-               JOIN pg_class c ON c.oid = p.relid JOIN pg_namespace n ON n.oid = c.relnamespace
-               WHERE p.isleaf ORDER BY 1, 2""",
+               FROM (SELECT to_regclass(format('%%I.%%I', %s::text, %s::text))::oid AS oid) whole
+               CROSS JOIN LATERAL (SELECT relid::oid AS oid FROM pg_partition_tree(whole.oid) WHERE isleaf
+                                   UNION SELECT whole.oid) part
+               JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
+               JOIN pg_namespace n ON n.oid = c.relnamespace ORDER BY 1, 2""",
             (schema, table),
         )
         return tuple(Table(str(one), str(other), int(str(pages))) for one, other, pages in rows)
@@ -140,10 +142,9 @@ def open_snapshot(url: str, is_cancelled: object = None) -> Iterator[Snapshot]:
         raise RunError("The rows of the database cannot be read.", str(error).strip()) from error
 
 
-def select_of(schema: str, table: Table | str, columns: Sequence[TableColumn]) -> str:
+def select_of(table: Table, columns: Sequence[TableColumn]) -> str:
     """Write the query for the text of all columns of a table, each in its form, and ``ctid`` behind them."""
-    name = table.name if isinstance(table, Table) else table
-    return _select(schema, name, columns, with_place=True).as_string(None)
+    return _select(table.schema, table.name, columns, with_place=True).as_string(None)
 
 
 def parts_of(table: Table) -> list[str]:

@@ -1,0 +1,204 @@
+"""Rows of a table, read by Spark as of one moment and put into a topic of the load.
+
+Started as ``python -m metl_gui.engine.loading.staging FOLDER`` with a ``StagingOrder`` on standard input; it prints a
+``Staged`` for each part of the table, a ``StagingFailed`` where it fails. It ends when its standard input closes.
+
+Each part of a table is read by one task on one connection that joins the snapshot. A task that is tried again puts its
+rows into the topic again: the same rows of the same moment, so that nothing is other than before.
+
+Cost: every row is read once and sent once; memory holds a batch of rows for each task.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metl_gui.core.table_columns import TableColumn
+from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.loading.template import RowTemplate
+from metl_gui.engine.runtimes import start_runtime
+from metl_gui.engine.targets import Target
+from metl_gui.errors import RunError, UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FETCH_ROWS = "2000"
+_FLUSH_SECONDS = 60.0
+_DRIVER = "org.postgresql.Driver"
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """The record after which rows are written, and the table's columns (``template.RowTemplate``)."""
+
+    value: bytes
+    key: bytes
+    columns: tuple[TableColumn, ...]
+    mapped: frozenset[str]
+    end: str
+
+    def template(self) -> RowTemplate:
+        """Return what writes the rows."""
+        return RowTemplate(self.value, self.key, self.columns, self.mapped, self.end)
+
+
+class StagingOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read and where it goes.
+
+    Args:
+        target: where Spark runs.
+        driver: the jar of PostgreSQL's JDBC driver.
+        url: the database as JDBC names it, without secrets.
+        properties: user, password and settings of the driver.
+        joining: statements by which a connection joins the snapshot.
+        parts: (query, condition on its ``ctid``) of each part, in the order of the table.
+        example: how a row is written.
+        servers: where the topic of the load is, with secrets.
+        topic: its name.
+    """
+
+    target: Target
+    driver: str
+    url: str
+    properties: tuple[tuple[str, str], ...]
+    joining: str
+    parts: tuple[tuple[str, str], ...]
+    example: Example
+    servers: KafkaServers
+    topic: str
+
+
+class Staged(msgspec.Struct, frozen=True, tag="staged"):
+    """So many rows are in the topic, after so many of the table's parts."""
+
+    rows: int
+    parts: int
+
+
+class StagingFailed(msgspec.Struct, frozen=True, tag="failed"):
+    """It ended with an error, in words."""
+
+    title: str
+    text: str
+    hint: str
+
+
+class SendRows:
+    """Writes batches of rows as records into the topic: runs in tasks."""
+
+    def __init__(self, order: StagingOrder) -> None:
+        self.order = order
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Send the rows of one part and yield how many they were."""
+        import pyarrow as pa  # on the worker
+        from confluent_kafka import Producer
+
+        settings: dict[str, Any] = {
+            **self.order.servers.client_settings,
+            "enable.idempotence": True,
+            "partitioner": PARTITIONER,
+            "linger.ms": 20,
+            "compression.type": "lz4",
+        }
+        producer, template, failures, rows = Producer(settings), self.order.example.template(), [], 0
+
+        def told(error: object, _message: object) -> None:
+            if error is not None:
+                failures.append(str(error))
+
+        for batch in batches:
+            columns = [column.to_pylist() for column in batch.columns[:-1]]
+            for texts in zip(*columns, strict=True):
+                key, value = template.record(texts)
+                while True:
+                    try:
+                        producer.produce(self.order.topic, value, key, on_delivery=told)
+                        break
+                    except BufferError:
+                        producer.poll(0.1)
+                rows += 1
+            producer.poll(0)
+            if failures:
+                break
+        if producer.flush(_FLUSH_SECONDS) or failures:
+            raise RuntimeError(f"Kafka does not take the rows: {failures[0] if failures else 'no answer'}")
+        yield pa.record_batch({"rows": pa.array([rows], pa.int64())})
+
+
+def stage(order: StagingOrder, folder: Path) -> Iterator[Staged]:
+    """Read a table into its topic.
+
+    Raises:
+        RunError: the database, Spark or Kafka refuses; a value cannot be said in the topic's words.
+    """
+    settings = (*order.target.settings, ("spark.jars", order.driver), ("spark.ui.enabled", "false"))
+    target = msgspec.structs.replace(order.target, settings=settings)
+    runtime = start_runtime(target, folder)
+    try:
+        rows = parts = 0
+        at_once = max(runtime.parallelism, 1) * 2
+        queries = [query for query, _ in order.parts]
+        for query in dict.fromkeys(queries):
+            conditions = [condition for one, condition in order.parts if one == query]
+            for start in range(0, len(conditions), at_once):
+                some = conditions[start : start + at_once]
+                frame = runtime.spark.read.jdbc(
+                    order.url,
+                    f"({query}) rows_of_table",
+                    predicates=some,
+                    properties={
+                        **dict(order.properties),
+                        "driver": _DRIVER,
+                        "fetchsize": _FETCH_ROWS,
+                        "sessionInitStatement": order.joining,
+                    },
+                )
+                found = frame.mapInArrow(SendRows(order), "rows long").collect()
+                rows += sum(row[0] for row in found)
+                parts += len(some)
+                yield Staged(rows, parts)
+    except UserError:
+        raise
+    except Exception as error:
+        raise _in_words(error) from error
+    finally:
+        runtime.end()
+
+
+def _in_words(error: Exception) -> RunError:
+    lines = [line.strip() for line in str(error).splitlines()]
+    causes = [line for line in lines if line.startswith(("ValueError:", "RuntimeError:", "Caused by:", "ERROR:"))]
+    said = (causes[-1] if causes else lines[0] if lines else type(error).__name__).partition(": ")[2] or str(error)
+    return RunError("The rows cannot be loaded.", said[:600], "What was put aside for the load is removed.")
+
+
+def main() -> None:
+    """Run one order; see the module."""
+    folder = Path(sys.argv[1])
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=StagingOrder)
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        for staged in stage(order, folder):
+            out.write(msgspec.json.encode(staged) + b"\n")
+    except UserError as error:
+        out.write(msgspec.json.encode(StagingFailed(error.title, error.text, error.hint)) + b"\n")
+
+
+def _end_with_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)  # Java ends with its own standard input, which closes now
+
+
+if __name__ == "__main__":
+    main()

@@ -19,8 +19,8 @@ from metl_gui.ui.lanes.views import PARTITION_LAG
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.window import Window
 from metl_gui.workbench.production import LiveRun
-from tests.qt.recorded_lanes import TICK, keep_lane, lane_course, lane_progress, member, partition_at
-from tests.qt.recorded_runs import append, keep_recorded
+from tests.qt.recorded_lanes import keep_lane, lane_course, lane_progress, member, partition_at
+from tests.qt.recorded_runs import TICK, append, keep_recorded
 
 from .screen import words_in
 

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from metl_gui.ui import asking
+from metl_gui.ui.choice import Choice
 from metl_gui.ui.configuring import profiles_dialog
 from metl_gui.ui.configuring.profiles_dialog import ProfilesDialog
+from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.window import Window
 from metl_gui.workbench.profile_check import CheckStep, ProfileCheck
-from metl_gui.workbench.profiles import Profile, find_target, profiles, save_profile
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.profile_kinds import Kind
+from metl_gui.workbench.profiles import Profile, find_kafka, find_target, profiles, save_profile
+from metl_gui.workbench.progress import Progress, Watch
 from tests.helpers.keyrings import MemoryKeyring, keyring_in_memory
 
 from .screen import words_in
@@ -140,3 +143,97 @@ def test_a_removed_profile_is_offered_no_more(window: Window, monkeypatch: pytes
     assert dialog.list.count() == 0
     box = window.run_page.setup.target.box
     assert "@lab" not in [box.itemText(at) for at in range(box.count())]
+
+
+def choose(box: Choice, words: str) -> None:
+    box.setFocus()
+    for _ in range(box.count()):
+        if box.currentText() == words:
+            return
+        QTest.keyClick(box, Qt.Key.Key_Down)
+    raise AssertionError(f"{words!r} cannot be chosen")
+
+
+def test_the_way_into_kafka_is_asked_for_in_words_and_the_password_goes_to_the_keyring(
+    window: Window, keyring: MemoryKeyring
+) -> None:
+    dialog = opened(window)
+    write(dialog, "shop", "kafka://broker.example.com:9093")
+    assert dialog.form.kind is Kind.KAFKA  # told by how the target begins
+    fields = dialog.form.fields
+    security = fields["security.protocol"].choice
+    assert security is not None
+    assert not fields["sasl.username"].isVisible()
+    choose(security, "TLS and a login")
+    login = fields["sasl.mechanism"].choice
+    assert login is not None
+    choose(login, "SCRAM-SHA-512")
+    QTest.keyClicks(fields["sasl.username"].line, "metl")
+    secret = fields["sasl.password"].secret
+    assert secret is not None
+    assert secret.value.echoMode() is QLineEdit.EchoMode.Password
+    QTest.keyClicks(secret.value, "open sesame")
+    QTest.keyClicks(fields["ssl.ca.location"].line, "/etc/ca.pem")
+    QTest.keyClick(dialog, Qt.Key.Key_S, CTRL)
+    kept = find_kafka("@shop")
+    assert kept.bootstrap == "broker.example.com:9093"
+    assert dict(kept.settings) == {
+        "security.protocol": "sasl_ssl",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "metl",
+        "ssl.ca.location": "/etc/ca.pem",
+    }
+    assert dict(kept.secrets) == {"sasl.password": "open sesame"}
+    assert list(keyring.kept.values()) == ["open sesame"]
+    assert secret.value.text() == ""
+
+
+@pytest.mark.usefixtures("keyring")
+def test_settings_without_a_field_and_values_that_nobody_foresaw_survive_being_shown_and_kept(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "x")
+    known = Profile(
+        name="shop",
+        target="kafka://broker.example.com:9093",
+        settings=(("security.protocol", "sasl_ssl"), ("sasl.mechanism", "NEXT"), ("socket.timeout.ms", "3000")),
+        secrets=(("sasl.password", "env:KEY"), ("ssl.keystore.password", "env:KEY")),
+    )
+    save_profile(known)
+    dialog = opened(window)
+    assert dialog.form.profile == known
+    assert not dialog.form.folder.isVisible()
+
+
+@pytest.mark.usefixtures("keyring")
+def test_a_registry_and_a_database_are_kept_with_their_own_settings(window: Window) -> None:
+    dialog = opened(window)
+    write(dialog, "names", "https://registry.example.com/apis/registry/v3")
+    QTest.keyClicks(dialog.form.fields["username"].line, "ada")
+    QTest.keyClick(dialog, Qt.Key.Key_S, CTRL)
+    QTest.keyClick(dialog, Qt.Key.Key_N, CTRL)
+    write(dialog, "db", "postgresql://metl@db.example.com:5432/shop")
+    QTest.keyClicks(dialog.form.fields["prefix"].line, "fx")
+    QTest.keyClick(dialog, Qt.Key.Key_S, CTRL)
+    assert [(each.name, each.kind, dict(each.settings)) for each in profiles()] == [
+        ("db", Kind.POSTGRESQL, {"prefix": "fx"}),
+        ("names", Kind.REGISTRY, {"username": "ada"}),
+    ]
+    assert "Schema registry" in dialog.list.item(1).text()
+
+
+@pytest.mark.usefixtures("keyring")
+def test_a_trial_shows_the_step_it_is_at_below_those_that_will_do(window: Window) -> None:
+    dialog = opened(window)
+    dialog._is_testing = True
+    for done, step in enumerate(("name", "port", "login")):
+        dialog._told(Progress(f"Testing @shop: {step}", done))
+        QApplication.processEvents()
+        words = words_in(dialog.trial)
+        assert words.count("✓") == done
+        assert step.capitalize() in words
+    dialog._tested(Outcome(ProfileCheck("shop", "kafka://h:1", (CheckStep("Login", "metl is let in."),))))
+    QApplication.processEvents()
+    words = words_in(dialog.trial)
+    assert words.count("✓") == 1
+    assert "metl is let in." in words

@@ -48,9 +48,10 @@ ROWS = (
     ActionRow(
         "run.profiles",
         "Run",
-        "Profiles of Spark…",
-        does=lambda w: w.configuring.show_profiles(),
-        when=always,
+        "Connections…",
+        "Ctrl+Alt+C",
+        lambda w: w.configuring.show_profiles(),
+        always,
     ),
     ActionRow(
         "next_for_second",

@@ -13,7 +13,8 @@ from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.selection import Place
 from metl_gui.ui.showing import show, show_about
-from metl_gui.workbench.profiles import SIGN
+from metl_gui.workbench.profile_kinds import Kind
+from metl_gui.workbench.profiles import SIGN, Profile
 from metl_gui.workbench.project_settings import project_settings, set_project_settings
 from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, person
 
@@ -52,13 +53,18 @@ class SettingCommands:
         dialog.wanted.connect(self._set)
         show_about(window.project, dialog)
 
-    def show_profiles(self) -> None:
-        """Show the connection profiles, the one that runs use now first."""
+    def show_profiles(self, chosen: str = "", kind: Kind = Kind.SPARK) -> None:
+        """Show the connection profiles: one of them first, or else the Spark that runs use now."""
         window, box = self._window, self._window.run_page.setup.target
-        dialog = ProfilesDialog(window.jobs, box.text.removeprefix(SIGN), window)
+        dialog = ProfilesDialog(window.jobs, chosen or box.text.removeprefix(SIGN), window, kind=kind)
         dialog.changed.connect(window.run_page.refresh_targets)
-        dialog.wanted.connect(box.choose)
+        dialog.wanted.connect(self._use)
         show(dialog)
+
+    def _use(self, profile: Profile) -> None:
+        """Do with a profile what its kind is for."""
+        if profile.kind is Kind.SPARK:
+            self._window.run_page.setup.target.choose(f"{SIGN}{profile.name}")
 
     def _set(self, wanted: tuple[str, bool]) -> None:
         window, (who, needs_second) = self._window, wanted

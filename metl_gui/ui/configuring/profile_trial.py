@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.plain import plain_label
-from metl_gui.workbench.profile_check import CheckStep, ProfileCheck
+from metl_gui.workbench.profile_check import ProfileCheck
 
-_GOOD, _BAD = "✓", "✗"
+_GOOD, _BAD, _GOES_ON = "✓", "✗", "…"
 
 
 class TrialPane(QWidget):
@@ -22,6 +22,7 @@ class TrialPane(QWidget):
         self.hint = plain_label("", "dim")
         self.hint.setWordWrap(True)
         self._lines: list[QWidget] = []
+        self._done: list[str] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(4)
@@ -29,8 +30,17 @@ class TrialPane(QWidget):
         self._layout.addWidget(self.hint)
         self.say("")
 
+    def show_step(self, heading: str, step: str, hint: str) -> None:
+        """Show which step a trial is at, below those that will do."""
+        done = [each for each in self._done if each != step]
+        self.say(heading, hint)
+        self._done = [*done, step]
+        for each in self._done:
+            self._add(_line(each, "", _GOES_ON if each == step else _GOOD))
+
     def say(self, heading: str, hint: str = "") -> None:
         """Show words alone: how far it is, or what is at fault."""
+        self._done = []
         for line in self._lines:
             self._layout.removeWidget(line)
             line.hide()
@@ -42,12 +52,14 @@ class TrialPane(QWidget):
         """Show what came of a trial."""
         self.say("")
         for step in check.steps:
-            line = _line(step)
-            self._lines.append(line)
-            self._layout.insertWidget(self._layout.count() - 1, line)
+            self._add(_line(step.title, f"{step.text} ({step.seconds:.1f} s)", _GOOD if step.is_ok else _BAD))
         taken = sum(step.seconds for step in check.steps)
         verdict = f"{check.verdict.rstrip('.')}; tried in {taken:.1f} s." if check.is_ok else check.verdict
         self._show(verdict, check.hint)
+
+    def _add(self, line: QWidget) -> None:
+        self._lines.append(line)
+        self._layout.insertWidget(self._layout.count() - 1, line)
 
     def _show(self, heading: str, hint: str) -> None:
         for label, words in ((self.heading, heading), (self.hint, hint)):
@@ -55,20 +67,21 @@ class TrialPane(QWidget):
             label.setVisible(bool(words))
 
 
-def _line(step: CheckStep) -> QWidget:
+def _line(title: str, text: str, mark: str) -> QWidget:
     theme = themes.current()
     line = QWidget()
-    mark = QLabel(_GOOD if step.is_ok else _BAD)
-    mark.setStyleSheet(f"color: {(theme.good if step.is_ok else theme.bad).name()}; font-weight: 600;")
-    mark.setAccessibleName("Done" if step.is_ok else "Failed")
-    title = plain_label(step.title)
-    title.setMinimumWidth(themes.px(96))
-    text = plain_label(f"{step.text} ({step.seconds:.1f} s)", "dim")
-    text.setWordWrap(True)
-    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    sign = QLabel(mark)
+    colour = {_GOOD: theme.good, _BAD: theme.bad}.get(mark, theme.dim)
+    sign.setStyleSheet(f"color: {colour.name()}; font-weight: 600;")
+    sign.setAccessibleName({_GOOD: "Done", _BAD: "Failed"}.get(mark, "Is being tried"))
+    sign.setMinimumWidth(themes.px(12))
+    name, words = plain_label(title), plain_label(text, "dim")
+    name.setMinimumWidth(themes.px(96))
+    words.setWordWrap(True)
+    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     row = QHBoxLayout(line)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(8)
-    for part, share in ((mark, 0), (title, 0), (text, 1)):
+    for part, share in ((sign, 0), (name, 0), (words, 1)):
         row.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
     return line

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
+from metl_gui.ui.configuring.connection_fields import KINDS
 from metl_gui.ui.configuring.profile_form import ProfileForm
 from metl_gui.ui.configuring.profile_trial import TrialPane
 from metl_gui.ui.jobs import Job, Jobs, Outcome
@@ -25,11 +26,12 @@ from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.two_lines import WORDS_ROLE, TwoLineDelegate, TwoLines
 from metl_gui.workbench.profile_check import ProfileCheck, test_profile
+from metl_gui.workbench.profile_kinds import Kind
 from metl_gui.workbench.profiles import SIGN, Profile, profiles, remove_profile, save_profile
 from metl_gui.workbench.progress import Progress
 
-_SIZE = (940, 640)
-_LIST_PX = 240
+_SIZE = (1000, 660)
+_LIST_PX = 270
 
 
 class ProfilesDialog(QDialog):
@@ -37,19 +39,21 @@ class ProfilesDialog(QDialog):
 
     Signals:
         changed: one was kept or removed.
-        wanted: the target text of the profile that runs are to use.
+        wanted: the ``Profile`` that somebody wants to use.
 
     Args:
         jobs: where profiles are kept and tried: the keyring may ask its owner first.
         chosen: the name of the profile to show first.
+        kind: what a new profile leads to at first.
     """
 
     changed = Signal()
     wanted = Signal(object)
 
-    def __init__(self, jobs: Jobs, chosen: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, jobs: Jobs, chosen: str = "", parent: QWidget | None = None, *, kind: Kind = Kind.SPARK) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Profiles of Spark")
+        self.setWindowTitle("Connections")
+        self._kind = kind
         self._asked, self._test_job = NewestJob(jobs, self), NewestJob(jobs, self)
         self._is_testing = self._tests_next = False
         self._known: tuple[Profile, ...] = ()
@@ -57,7 +61,11 @@ class ProfilesDialog(QDialog):
         self.list, self.form, self.trial = QListWidget(), ProfileForm(), TrialPane()
         self.new, self.remove = KeyButton("New"), KeyButton("Remove")
         self.save, self.test = KeyButton("Save", "Ctrl+S", "primary"), KeyButton("Save and test", "Ctrl+T")
-        self.stop, self.use, self.close_button = KeyButton("Stop"), KeyButton("Use it"), KeyButton("Close", "Esc")
+        self.stop, self.use, self.close_button = (
+            KeyButton("Stop"),
+            KeyButton(KINDS[Kind.SPARK].use),
+            KeyButton("Close", "Esc"),
+        )
         self._build()
         self._connect()
         self._read(chosen)
@@ -79,8 +87,9 @@ class ProfilesDialog(QDialog):
         self.list.blockSignals(True)
         self.list.clear()
         for profile in self._known:
-            item = QListWidgetItem(f"{SIGN}{profile.name}, {profile.target}")
-            item.setData(WORDS_ROLE, TwoLines(f"{SIGN}{profile.name}", profile.target))
+            title = KINDS[profile.kind].title
+            item = QListWidgetItem(f"{SIGN}{profile.name}, {title}, {profile.target}")
+            item.setData(WORDS_ROLE, TwoLines(f"{SIGN}{profile.name}", profile.target, title))
             self.list.addItem(item)
         names = [profile.name for profile in self._known]
         row = names.index(chosen) if chosen in names else 0 if names else -1
@@ -91,7 +100,7 @@ class ProfilesDialog(QDialog):
 
     def _show(self, profile: Profile | None) -> None:
         self._shown = profile.name if profile is not None else None
-        self.form.show_profile(profile)
+        self.form.show_profile(profile, self._kind)
         self._enable()
 
     def _chosen(self, row: int) -> None:
@@ -134,7 +143,7 @@ class ProfilesDialog(QDialog):
         except UserError as error:
             self._fault(error)
             return
-        values = self.form.secrets.values
+        values = self.form.values
         self._asked.start("Keeping the profile", lambda _watch: save_profile(profile, values), self._saved)
 
     def _saved(self, outcome: Outcome[Profile]) -> None:
@@ -176,14 +185,15 @@ class ProfilesDialog(QDialog):
 
     def _begin_test(self, name: str) -> None:
         self._is_testing = True
-        self.trial.say(f"Testing {SIGN}{name} …", "Spark may take some seconds to start.")
+        self.trial.say(f"Testing {SIGN}{name} …", KINDS[self.form.kind].patience)
         self._enable()
         job: Job = self._test_job.start(f"Test of {SIGN}{name}", lambda watch: test_profile(name, watch), self._tested)
         job.progressed.connect(self._told)
 
     def _told(self, progress: Progress) -> None:
-        if self._is_testing:
-            self.trial.say(f"{progress.text} …", "Spark may take some seconds to start.")
+        title, _, step = progress.text.partition(": ")
+        if self._is_testing and step:
+            self.trial.show_step(f"{title} …", step.capitalize(), KINDS[self.form.kind].patience)
 
     def _stop(self) -> None:
         self._test_job.cancel()
@@ -201,8 +211,9 @@ class ProfilesDialog(QDialog):
 
     def _use(self) -> None:
         if self._shown is not None and self._may_leave():
-            self.wanted.emit(f"{SIGN}{self._shown}")
+            profile = next(each for each in self._known if each.name == self._shown)
             self.accept()
+            self.wanted.emit(profile)
 
     def _fault(self, error: MetlError) -> None:
         self._tests_next = False
@@ -212,6 +223,8 @@ class ProfilesDialog(QDialog):
     def _enable(self) -> None:
         is_there = self._shown is not None
         self.remove.setEnabled(is_there and not self._is_testing)
+        self.use.setText(KINDS[self.form.kind].use)
+        self.use.updateGeometry()
         self.use.setEnabled(is_there)
         self.save.setEnabled(self.form.is_edited and not self._is_testing)
         self.test.setEnabled((is_there or self.form.is_edited) and not self._is_testing)
@@ -254,7 +267,6 @@ class ProfilesDialog(QDialog):
         column.setContentsMargins(0, 0, 12, 0)
         column.setSpacing(14)
         column.addWidget(self.form)
-        column.addWidget(self.trial)
         column.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidget(inner)
@@ -265,7 +277,11 @@ class ProfilesDialog(QDialog):
         body = QHBoxLayout()
         body.setSpacing(20)
         body.addLayout(left)
-        body.addWidget(scroll, 1)
+        right = QVBoxLayout()
+        right.setSpacing(10)
+        right.addWidget(scroll, 1)
+        right.addWidget(self.trial)  # below the form, however long that is
+        body.addLayout(right, 1)
         foot = QHBoxLayout()
         foot.addStretch(1)
         for button in (self.stop, self.test, self.save, self.use, self.close_button):
@@ -273,7 +289,7 @@ class ProfilesDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
         layout.setSpacing(12)
-        layout.addWidget(plain_label("Profiles of Spark", "title"))
+        layout.addWidget(plain_label("Connections", "title"))
         layout.addLayout(body, 1)
         layout.addLayout(foot)
         self.resize(themes.px(_SIZE[0]), themes.px(_SIZE[1]))

@@ -28,21 +28,22 @@ class SecretRow(QWidget):
         name: what it is for.
         place: ``keyring`` or ``env:NAME``.
         is_kept: its value is in the keyring already.
+        is_named: its name is written in the row; else somebody else says it.
     """
 
     edited = Signal()
     dropped = Signal()
 
-    def __init__(self, name: str, place: str, *, is_kept: bool, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, place: str, *, is_kept: bool, is_named: bool = True, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._is_kept = is_kept
+        self._is_named = is_named
         self.name, self.value, self.place = QLineEdit(name), QLineEdit(), Choice()
         self.name.setPlaceholderText("token, or spark....")
         self.name.setAccessibleName("What the secret is for")
         self.place.addItems(_PLACES)
         self.place.setAccessibleName("Where the secret lies")
-        self.place.setCurrentIndex(0 if place == KEYRING else 1)
-        self.value.setText("" if place == KEYRING else place.removeprefix(VARIABLE))
         self.away = KeyButton("✕", kind="number")
         self.away.setAccessibleName("Take this secret out")
         layout = QHBoxLayout(self)
@@ -52,11 +53,26 @@ class SecretRow(QWidget):
         layout.addWidget(self.place)
         layout.addWidget(self.value, 3)
         layout.addWidget(self.away)
-        self._show_place()
+        self.name.setVisible(is_named)
+        self.show_place(place, is_kept=is_kept)
         self.name.textEdited.connect(self._tell)
         self.value.textEdited.connect(self._tell)
         self.place.currentIndexChanged.connect(self._moved)
-        self.away.clicked.connect(self.dropped)
+        self.away.clicked.connect(self._drop)
+
+    def show_place(self, place: str, *, is_kept: bool) -> None:
+        """Show where the secret lies, and whether its value is there."""
+        self._is_kept = is_kept
+        self.place.blockSignals(True)
+        self.place.setCurrentIndex(0 if place == KEYRING else 1)
+        self.place.blockSignals(False)
+        self.value.setText("" if place == KEYRING else place.removeprefix(VARIABLE))
+        self._show_place()
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a secret at all: kept already, or somebody wrote a value or a variable."""
+        return (self.is_in_keyring and self._is_kept) or bool(self.value.text().strip())
 
     @property
     def is_in_keyring(self) -> bool:
@@ -68,18 +84,27 @@ class SecretRow(QWidget):
         """Where it lies, as profiles say it."""
         return KEYRING if self.is_in_keyring else f"{VARIABLE}{self.value.text().strip()}"
 
+    def _drop(self) -> None:
+        if self._is_named:
+            self.dropped.emit()
+        else:
+            self.show_place(KEYRING, is_kept=False)
+            self.edited.emit()
+
     def _moved(self, _at: int) -> None:
         self.value.clear()
         self._show_place()
         self.edited.emit()
 
     def _tell(self, _text: str) -> None:
+        self.away.setVisible(self._is_named or self.is_given)
         self.edited.emit()
 
     def _show_place(self) -> None:
         mode = QLineEdit.EchoMode.Password if self.is_in_keyring else QLineEdit.EchoMode.Normal
         self.value.setEchoMode(mode)
-        kept = _KEPT if self._is_kept else _VALUE
+        kept = _KEPT if self._is_kept else _VALUE if self._is_named else ""
+        self.away.setVisible(self._is_named or self._is_kept)
         self.value.setPlaceholderText(kept if self.is_in_keyring else _VARIABLE)
         self.value.setAccessibleName("Value of the secret" if self.is_in_keyring else "Name of the variable")
 

@@ -13,7 +13,13 @@ from metl_gui.errors import UserError
 if TYPE_CHECKING:
     from metl_gui.workbench.exporting import ExportResult
 
-OPTIONS: dict[str, str] = {}
+OPTIONS: dict[str, str] = {
+    "base": "sssom: the address that ids begin with",
+    "license": "sssom: the address of the licence",
+    "sources": "openlineage: the namespace of the extraction schemas",
+    "targets": "openlineage: the namespace of the entities",
+    "jobs": "openlineage: the namespace of the jobs",
+}
 """What single formats can be asked for, with help; a test holds that these are the options of the formats."""
 
 

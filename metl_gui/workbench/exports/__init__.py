@@ -13,14 +13,16 @@ from __future__ import annotations
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.exports.matrix import DUSB, JSON
+from metl_gui.workbench.exports.openlineage import OPENLINEAGE
 from metl_gui.workbench.exports.parquet import PARQUET
 from metl_gui.workbench.exports.spark import SPARK
+from metl_gui.workbench.exports.sssom import SSSOM
 from metl_gui.workbench.exports.table import CSV
 from metl_gui.workbench.exports.xlsx import XLSX
 
 __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
 
-EXPORTS: dict[str, Export] = {export.name: export for export in (JSON, DUSB, CSV, PARQUET, XLSX, SPARK)}
+EXPORTS: dict[str, Export] = {export.name: export for export in (JSON, DUSB, CSV, PARQUET, XLSX, SPARK, SSSOM, OPENLINEAGE)}
 """The formats by name, in the order in which they are listed."""
 
 

@@ -50,6 +50,7 @@ class Check:
         hint: what its absence means and how to get it; empty when it is there.
         command: the command that mends it; empty when there is none or nothing to mend.
         packages: Debian packages that mend it; of several in one entry (``a|b``) the first that is offered.
+        is_needed: whether nothing goes without it.
     """
 
     name: str
@@ -58,10 +59,12 @@ class Check:
     hint: str = ""
     command: str = ""
     packages: tuple[str, ...] = ()
+    is_needed: bool = True
 
     def as_json(self) -> dict[str, object]:
         """Return the check as ``metl doctor --json`` writes it."""
-        return {"name": self.name, "ok": self.ok, "found": self.found, "hint": self.hint, "command": self.command}
+        told = {"name": self.name, "ok": self.ok, "found": self.found, "hint": self.hint, "command": self.command}
+        return told | {"needed": self.is_needed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,8 @@ class Examination:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is missing."""
-        return all(check.ok for check in self.checks)
+        """Whether nothing is missing that is needed."""
+        return all(check.ok or not check.is_needed for check in self.checks)
 
     @property
     def missing(self) -> tuple[Check, ...]:
@@ -88,8 +91,8 @@ class Examination:
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands that mend everything that commands mend, packages in one line."""
-        own = tuple(check.command for check in self.missing if check.command and not check.packages)
-        return own + ((install_line(self.packages),) if self.packages and has_apt() else ())
+        own = dict.fromkeys(check.command for check in self.missing if check.command and not check.packages)
+        return tuple(own) + ((install_line(self.packages),) if self.packages and has_apt() else ())
 
     def as_json(self) -> dict[str, object]:
         """Return the document of ``metl doctor --json``."""
@@ -107,7 +110,7 @@ def examine() -> Examination:
         check_libraries(QT_LIBRARIES),
         check_fonts([Path(folder).expanduser() for folder in _FONT_FOLDERS]),
     )
-    return Examination(tuple(_with_command(check) for check in checks))
+    return Examination(tuple(with_command(check) for check in checks))
 
 
 def check_python(version: tuple[int, ...] = tuple(sys.version_info[:3])) -> Check:
@@ -212,12 +215,15 @@ def check_fonts(folders: Iterable[Path]) -> Check:
     return Check("Fonts", False, "none", "Without a font the window has no letters.", packages=(FONT_PACKAGE,))
 
 
-def mend(examination: Examination, tell: Callable[[str], None]) -> Examination:
+def mend(
+    examination: Examination, tell: Callable[[str], None], look: Callable[[], Examination] = examine
+) -> Examination:
     """Install what is missing as far as that is allowed here, and look again.
 
     Args:
         examination: what was found.
         tell: told each command before it runs and what it says.
+        look: how it was found.
     """
     if not examination.packages:
         return examination
@@ -227,7 +233,7 @@ def mend(examination: Examination, tell: Callable[[str], None]) -> Examination:
     _run(["apt-get", "update"], environment, tell)
     packages = [offered(package) for package in examination.packages]
     _run(["apt-get", "install", "-y", "--no-install-recommends", *packages], environment, tell)
-    return examine()
+    return look()
 
 
 def offered(choice: str) -> str:
@@ -262,7 +268,8 @@ def install_line(packages: Iterable[str]) -> str:
     return f"{sudo}apt-get update && {sudo}apt-get install -y {names}"
 
 
-def _with_command(check: Check) -> Check:
+def with_command(check: Check) -> Check:
+    """Return a check with the command that brings its packages, where there is one here."""
     if check.ok or not check.packages or not has_apt():
         return check
     return replace(check, command=install_line(check.packages))

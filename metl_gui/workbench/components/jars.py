@@ -5,25 +5,32 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import queue
 import re
+import secrets
 import shutil
 import subprocess
 import tarfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.engine.java import find_java
 from metl_gui.errors import SetupError
+from metl_gui.workbench.components import guard, guarding
 from metl_gui.workbench.places import cache_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-_FETCHED = re.compile(r"Downloaded from \S+ \S*/([^/\s]+\.(?:jar|tar\.gz))")
+_FETCHED = re.compile(r"Downloaded from .*\(([\d.]+) ([kMG]?B) at")
+_PROGRESS = re.compile(r"Progress \(\d+\): (.+)")
+_AMOUNT = re.compile(r"([\d.]+)(?: ([kMG]?B))?(?:/[\d.]+ ([kMG]?B))?")
 _ERROR = re.compile(r"\[ERROR\] (.+)")
 _LOCK_SECONDS = 0.2
+_LOOK_SECONDS = 0.1
 _ARCHIVE = ".tar.gz"
 
 
@@ -145,36 +152,88 @@ def _fetch_into(part: Path, jars: JarSet, program: str, watch: Watch) -> None:
 
 
 def _run_maven(command: list[str], jars: JarSet, folder: Path, watch: Watch) -> None:
-    told, errors = 0, []
-    watch.step(f"Fetching {jars.title}: {jars.megabytes} MB, once")
-    environment = {**os.environ, "JAVA_HOME": str(find_java().path)}
+    heard, mark = _Heard(jars, watch), secrets.token_hex(8)
+    # Not in batch mode, in which it does not tell how far a large file is.
     with subprocess.Popen(
-        [*command, "--batch-mode"],
+        [*command, "-Dstyle.color=never"],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "JAVA_HOME": str(find_java().path), guard.MARK: mark},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        text=True,  # which takes the carriage returns of a progress line for ends of lines
         errors="replace",
+        start_new_session=True,
     ) as maven:
+        guarding.guard_process(maven.pid, mark, 0)
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        reader = threading.Thread(target=_read, args=(maven.stdout, lines), name="maven", daemon=True)
+        reader.start()
         try:
-            for line in maven.stdout or ():
-                if found := _FETCHED.search(line):
-                    told += 1
-                    watch.step(f"Fetching {jars.title}: {found[1]}", told)
-                if found := _ERROR.search(line):
-                    errors.append(found[1].strip())
+            heard.listen(lines)
         except BaseException:
-            maven.kill()
+            guard.end(maven.pid, mark)
             raise
+        finally:
+            reader.join()
+            guarding.release_process(maven.pid)
     if maven.returncode != 0:
         raise SetupError(
             f"The jars of {jars.title} cannot be fetched.",
-            f"Maven said: {errors[0][:600] if errors else f'nothing, and ended with {maven.returncode}'}",
+            f"Maven said: {heard.errors[0][:600] if heard.errors else f'nothing, and ended with {maven.returncode}'}",
             "Look whether this computer reaches https://repo.maven.apache.org, or name a mirror or proxy in "
             "~/.m2/settings.xml; then try again.",
         )
+
+
+def _read(stream: Iterable[str] | None, lines: queue.SimpleQueue[str | None]) -> None:
+    for line in stream or ():
+        lines.put(line)
+    lines.put(None)
+
+
+class _Heard:
+    """What Maven says, made progress.
+
+    Args:
+        jars: what is fetched.
+        watch: told how many megabytes have come; may cancel, also while Maven says nothing.
+    """
+
+    def __init__(self, jars: JarSet, watch: Watch) -> None:
+        self.jars = jars
+        self.watch = watch
+        self.errors: list[str] = []
+        self._come = 0.0
+        self._coming = 0.0
+
+    def listen(self, lines: queue.SimpleQueue[str | None]) -> None:
+        """Listen until the end."""
+        text, most, total = f"Fetching {self.jars.title}, once: megabytes", 0, self.jars.megabytes
+        while True:
+            # Maven's own parts come too, and what is on this computer already does not.
+            most = min(max(most, int(self._come + self._coming)), total)
+            self.watch.step(text, most, total)
+            try:
+                line = lines.get(timeout=_LOOK_SECONDS)
+            except queue.Empty:
+                continue
+            if line is None:
+                return
+            self._hear(line)
+
+    def _hear(self, line: str) -> None:
+        if found := _ERROR.search(line):
+            self.errors.append(found[1].strip())
+        elif found := _FETCHED.search(line):
+            self._come += _megabytes(found[1], found[2])
+        elif found := _PROGRESS.search(line):
+            parts = (_AMOUNT.search(part) for part in found[1].split("|"))
+            self._coming = sum(_megabytes(part[1], part[2] or part[3]) for part in parts if part)
+
+
+def _megabytes(number: str, unit: str) -> float:
+    return float(number) * {"GB": 1000, "MB": 1, "kB": 1e-3}.get(unit, 1e-6)
 
 
 def _pom(artifacts: list[Artifact]) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from metl_gui.engine.java import find_java
-from metl_gui.engine.kafka.answering import has_brokers
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components.component import HOST, Component, listens
@@ -151,4 +150,6 @@ class KafkaBroker(Component):
         return java_command(self.memory, f"{fetch(KAFKA_JARS)}/*", "kafka.Kafka", str(self._properties))
 
     def _answers(self) -> bool:
+        from metl_gui.engine.kafka.answering import has_brokers
+
         return listens(self.port) and has_brokers(self.servers)

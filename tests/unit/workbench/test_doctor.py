@@ -97,7 +97,7 @@ def test_no_font_is_a_finding_and_one_font_is_enough(tmp_path: Path) -> None:
 
 def test_the_json_document_has_the_promised_keys_and_survives_a_round_trip() -> None:
     document = json.loads(json.dumps(doctor.examine().as_json()))
-    assert all(set(check) == {"name", "ok", "found", "hint", "command"} for check in document["checks"])
+    assert all(set(check) == {"name", "ok", "found", "hint", "command", "needed"} for check in document["checks"])
     assert {check["name"] for check in document["checks"]} >= {"Python", "Java", "Spark", "System libraries for Qt"}
 
 

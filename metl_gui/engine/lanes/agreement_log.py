@@ -4,7 +4,7 @@ One compacted topic a matrix, ``metl.<project id>.state``, one partition. Its ke
 
     plan/<digest>/<n>                      a part of a compiled plan, by the SHA-256 of the whole
     announced/<id>                         a published state, to be taken up by all
-    frozen                                 whether nothing is taken up until somebody allows it again
+    frozen/<id>                            whether nothing is taken up until somebody allows it again
     member/<instance>                      what a member said last; null when its lane began anew
     change/<lane>/<place>/<topic>/<n>      where a lane stood in a partition when it took up what was announced there
     set-back/<lane>/<topic>/<n>            the newest order to go back in a partition
@@ -26,7 +26,6 @@ from metl_gui.engine.lanes.members import SetBackOrder
 
 CHUNK_BYTES = 256 << 10
 PLAN = "plan/"
-FROZEN = "frozen"
 _MOST_CHUNKS = 8192
 
 
@@ -212,6 +211,11 @@ def joined(chunks: Mapping[int, bytes], announced: Announced) -> bytes | None:
 def announced_key() -> str:
     """Return a key for an announcement: never used twice, as what counts is its place, which compaction must leave."""
     return f"announced/{secrets.token_hex(8)}"
+
+
+def frozen_key() -> str:
+    """Return a key for freezing, never used twice: what is allowed again was still forbidden before."""
+    return f"frozen/{secrets.token_hex(8)}"
 
 
 def member_key(instance: str) -> str:

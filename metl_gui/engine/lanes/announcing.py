@@ -98,7 +98,7 @@ def freeze(servers: KafkaServers, matrix: str, *, is_frozen: bool, who: str = ""
     fold = fold_of(read_all(servers, topic))
     writer = Writer(servers, topic, _KEEP_SECONDS)
     frozen = Frozen(is_frozen=is_frozen, in_force=fold.in_force, who=who)
-    writer.write(log.FROZEN, log.encoded(frozen))
+    writer.write(log.frozen_key(), log.encoded(frozen))
     writer.flush()
     return fold_of(read_all(servers, topic))
 

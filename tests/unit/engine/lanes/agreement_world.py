@@ -1,0 +1,133 @@
+"""A world of members, a log and time for tests of the agreement: no broker, no thread, every order of events possible.
+
+The log is what a broker would keep: every record with the time at which it arrived, compacted as Kafka may.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from metl_gui.engine.lanes import agreement_log as log
+from metl_gui.engine.lanes.agreement_fold import KEPT_MS, Fold
+from metl_gui.engine.lanes.agreement_log import Announced, Entry, Frozen
+from metl_gui.engine.lanes.membership import AgreementSettings, Membership
+
+SETTINGS = AgreementSettings(lane="lane", session_seconds=10.0, beat_seconds=1.0)
+
+
+def announced(state: int, publication: int, again: int = 0, *, despite_freeze: bool = False) -> Announced:
+    return Announced(
+        state=state,
+        hash=f"hash of {state}",
+        digest=digest(state),
+        chunks=1,
+        publication=publication,
+        again=again,
+        despite_freeze=despite_freeze,
+    )
+
+
+def digest(state: int) -> str:
+    return log.digest_of(b"plan of %d" % state)
+
+
+class Member:
+    """A member as its process has it: what it has read, and what it maps with."""
+
+    def __init__(self, world: World, instance: str, state: int, settings: AgreementSettings = SETTINGS) -> None:
+        self.world = world
+        self.membership = Membership(instance, settings, digest(state), state, Fold())
+        self.maps_with = state
+        entries = world.kept()
+        self.read_to = entries[-1].place + 1 if entries else 0
+        self.membership.begin_again(world.latecomer())
+
+    def read(self, count: int = 1_000_000) -> None:
+        for entry in self.world.after(self.read_to)[:count]:
+            self.membership.take(entry)
+            self.read_to = entry.place + 1
+            self.change_over()
+
+    def change_over(self) -> None:
+        taken = self.membership.switch()
+        if taken is not None:
+            self.maps_with = self.membership.state = taken.state
+
+    def prepare(self) -> None:
+        for wanted in self.membership.wanted():
+            self.membership.ready(wanted.digest)
+
+    def say(self) -> tuple[str, bytes] | None:
+        self.change_over()
+        beat = self.membership.say(self.world.seconds)
+        return None if beat is None else (log.member_key(self.membership.instance), log.encoded(beat))
+
+    @property
+    def may_map(self) -> bool:
+        self.change_over()
+        return self.membership.may_map(self.world.seconds)
+
+
+class World:
+    """The log and the time of its broker, with everything that was ever written beside it."""
+
+    def __init__(self) -> None:
+        self.time_ms = 1_700_000_000_000
+        self.entries: list[Entry] = []
+        self.compacted: list[Entry] = []
+        self.truth = Fold()
+        self.in_force_at: list[int | None] = []
+        self.decided: list[int] = []
+        """The places at which another state came into force."""
+
+    @property
+    def seconds(self) -> float:
+        return self.time_ms / 1000
+
+    def write(self, key: str, value: bytes | None) -> int:
+        entry = Entry(len(self.entries), self.time_ms, key, value)
+        self.entries.append(entry)
+        self.compacted.append(entry)
+        before = self.truth.in_force
+        self.truth.take(entry)
+        found = self.truth.state_in_force
+        self.in_force_at.append(found.state if found is not None else None)
+        if self.truth.in_force != before:
+            self.decided.append(entry.place)
+        return entry.place
+
+    def announce(self, each: Announced) -> int:
+        return self.write(log.announced_key(), log.encoded(each))
+
+    def freeze(self, is_frozen: bool) -> None:
+        self.write(log.frozen_key(), log.encoded(Frozen(is_frozen=is_frozen, in_force=self.truth.in_force)))
+
+    def say(self, member: Member) -> None:
+        said = member.say()
+        if said is not None:
+            self.write(*said)
+
+    def after(self, place: int) -> list[Entry]:
+        return self.entries[place:]
+
+    def kept(self) -> list[Entry]:
+        return self.compacted
+
+    def compact(self) -> None:
+        """Keep of what is older than the lag only the newest word under each key, as a broker may at any time."""
+        newest = {entry.key: entry.place for entry in self.compacted}
+        self.compacted = [
+            entry
+            for entry in self.compacted
+            if self.time_ms - entry.time_ms < KEPT_MS or newest[entry.key] == entry.place
+        ]
+
+    def latecomer(self) -> Fold:
+        entries = self.kept()
+        return Fold.of(entries, entries[-1].time_ms if entries else 0, self.time_ms)
+
+
+def rewritten(value: bytes, **changes: object) -> bytes:
+    """Change fields of a record as somebody hostile would."""
+    document = msgspec.json.decode(value)
+    return msgspec.json.encode(document | changes)

@@ -8,7 +8,7 @@ Source: dmm.md §2 (attribute, schema name, labels), cdc-formats.md §8.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from metl_gui.registry.schema_shapes import Shape, Shapes
 MAX_DEPTH = 64
 MAX_ATTRIBUTES = 50_000
 KEY_KEYWORD = "x-primary-key"
+_ENVELOPE = {"op", "source", "after"}
 
 
 def read(path: Path, relative: str = "") -> Reading:
@@ -42,8 +43,16 @@ def read(path: Path, relative: str = "") -> Reading:
         return Reading(refused=(Refusal(str(path), str(error)),))
 
 
-def declare(document: object, relative: str, source: str) -> VersionDeclaration:
-    """Turn a parsed document into a version.
+def declare(
+    document: object, relative: str, source: str, referred: Mapping[str, Any] | None = None
+) -> VersionDeclaration:
+    """Turn a parsed document into a version; of the envelope of a change the row counts.
+
+    Args:
+        document: the schema.
+        relative: names the schema when nothing inside it does.
+        source: where it came from, for people.
+        referred: documents that it refers to, by the names it uses for them.
 
     Raises:
         SchemaError: it is no schema of an object, or has a part that cannot be used.
@@ -52,15 +61,22 @@ def declare(document: object, relative: str, source: str) -> VersionDeclaration:
         raise SchemaError("It is not a JSON Schema.", "Its outermost value is not an object.", "Name another file.")
     named, aliases = _naming(document, relative)
     try:
-        attributes, key = _content(document)
+        attributes, key = _content(document, referred or {})
     except SchemaError as error:
         raise SchemaError(f"{named.name} cannot be used: {error.title}", error.text, error.hint) from error
     return VersionDeclaration(named.name, attributes, named.label, aliases, key, source=source)
 
 
-def _content(document: dict[str, Any]) -> tuple[tuple[AttributeDeclaration, ...], KeyPaths]:
-    shapes = Shapes(References(document))
-    root = shapes.shape([(document, frozenset())], is_root=True)
+def title_of(document: object) -> str:
+    """Return what a schema calls itself, empty when it does not."""
+    return " ".join(_text(document, "title").split()) if isinstance(document, dict) else ""
+
+
+def _content(
+    document: dict[str, Any], referred: Mapping[str, Any]
+) -> tuple[tuple[AttributeDeclaration, ...], KeyPaths]:
+    shapes = Shapes(References(document, referred))
+    root = _row_in(shapes, shapes.shape([(document, frozenset())], is_root=True))
     if root.plain_types is not None and "object" not in root.plain_types:
         kind = " or ".join(sorted(root.plain_types)) or "null"
         raise SchemaError(f"It describes {kind}, not an object.", "Only objects have attributes.", "Leave it out.")
@@ -75,6 +91,14 @@ def _content(document: dict[str, Any]) -> tuple[tuple[AttributeDeclaration, ...]
     if not attributes:
         raise SchemaError("It declares no properties.", "So there is nothing to map.", "Leave it out.")
     return tuple(attributes), _key(document, attributes, flagged)
+
+
+def _row_in(shapes: Shapes, root: Shape) -> Shape:
+    """Return the row of an envelope, that of ``after`` first; anything else as it is."""
+    if not root.properties.keys() >= _ENVELOPE:
+        return root
+    rows = (shapes.property_shape(root, name) for name in ("after", "before") if name in root.properties)
+    return next((row for row in rows if row.properties and row.plain_types == frozenset({"object"})), root)
 
 
 def _leaves(
@@ -144,7 +168,7 @@ def _naming(document: dict[str, Any], relative: str) -> tuple[names.Named, tuple
     if isinstance(own, dict) and _text(own, "vendor") and _text(own, "name"):
         name = names.of_iglu(_text(own, "vendor"), _text(own, "name"))
         return names.Named(name, _text(own, "version") or by_path.label), ()
-    title = " ".join(_text(document, "title").split())
+    title = title_of(document)
     name = title or by_id.name or by_path.name
     version = _text(document, "version")
     label = by_id.label or by_path.label or (version if names.is_label(version) else None)

@@ -16,11 +16,14 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import msgspec
 
 from metl_gui.errors import SchemaError
+from metl_gui.registry.postgres_types import MODE_SETTINGS
 
 REGISTRY_SCHEMES = ("http://", "https://")
 DATABASE_SCHEMES = ("postgresql://", "postgres://")
-DATABASE_SETTINGS = ("user", "sslmode", "sslrootcert", "sslcert", "sslkey", "application_name", "schemas", "prefix")
-"""What a profile of a database may set: libpq's own words, then which schemas are read and what topics begin with."""
+LIBPQ_SETTINGS = ("user", "sslmode", "sslrootcert", "sslcert", "sslkey", "application_name")
+DATABASE_SETTINGS = (*LIBPQ_SETTINGS, "schemas", "prefix", *MODE_SETTINGS)
+"""What a profile of a database may set: libpq's own words, then which schemas are read, what topics begin with, and how
+the connector was told to write values."""
 
 POSTGRES_PORT = 5432
 _REGISTRY_HINT = "Write it like https://registry.example.com/apis/registry/v3."
@@ -86,6 +89,7 @@ class DatabasePlace(msgspec.Struct, frozen=True, kw_only=True):
         secrets: such settings that are never shown.
         schemas: which schemas of the database are read; none for all that are not the system's.
         prefix: what the topics of its tables begin with (Debezium's ``topic.prefix``).
+        modes: settings of the connector that change what its schemas say (``decimal.handling.mode`` ...).
         profile: the profile that all this comes from, empty for none.
     """
 
@@ -98,6 +102,7 @@ class DatabasePlace(msgspec.Struct, frozen=True, kw_only=True):
     secrets: tuple[tuple[str, str], ...] = ()
     schemas: tuple[str, ...] = ()
     prefix: str = ""
+    modes: tuple[tuple[str, str], ...] = ()
     profile: str = ""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -19,12 +20,14 @@ class References:
 
     Args:
         document: the parsed document.
+        referred: other documents, by the names that references call them.
 
     Source: JSON Schema draft-04 to 2020-12, on identifiers; ``id`` is the older spelling of ``$id``.
     """
 
-    def __init__(self, document: Node) -> None:
+    def __init__(self, document: Node, referred: Mapping[str, Node] | None = None) -> None:
         self._document = document
+        self._referred = dict(referred or {})
         self._targets: dict[str, Node] = {}
         self._homes: dict[int, tuple[Node, str]] = {}
         self._index()
@@ -41,9 +44,11 @@ class References:
         address, fragment = urldefrag(_join(base, reference))
         start = home if address == urldefrag(base)[0] else self._targets.get(address)
         if start is None:
+            start = self._referred.get(urldefrag(reference)[0])
+        if start is None:
             raise SchemaError(
                 f"It refers to {reference}, which is not in the file.",
-                "References are followed within one file only.",
+                "References are followed within one file, and to what a registry names beside it.",
                 "Import a version with its references resolved.",
             )
         target = self._by_fragment(start, address, unquote(fragment))
@@ -70,7 +75,8 @@ class References:
         return node
 
     def _index(self) -> None:
-        waiting: list[tuple[Node, Node, str]] = [(self._document, self._document, "")]
+        waiting: list[tuple[Node, Node, str]] = [(other, other, name) for name, other in self._referred.items()]
+        waiting.append((self._document, self._document, ""))
         seen: set[int] = set()
         while waiting:
             node, home, base = waiting.pop()

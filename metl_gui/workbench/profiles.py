@@ -20,7 +20,15 @@ from metl_gui.engine.kafka.servers import SCHEME, KafkaAddress, KafkaServers, pa
 from metl_gui.engine.runs import LOCAL_TARGET
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunError, UserError, near_names
-from metl_gui.registry.places import Api, DatabasePlace, RegistryPlace, parse_database, parse_registry
+from metl_gui.registry.places import (
+    LIBPQ_SETTINGS,
+    Api,
+    DatabasePlace,
+    RegistryPlace,
+    parse_database,
+    parse_registry,
+)
+from metl_gui.registry.postgres_types import MODE_SETTINGS, modes_of
 from metl_gui.workbench.places import settings_folder
 from metl_gui.workbench.profile_kinds import RULES, TITLES, Kind, check_secret_name, check_setting_name, kind_of
 from metl_gui.workbench.secret_store import KEYRING, forget_secret, keep_secret, read_secret, variable_of
@@ -248,15 +256,15 @@ def find_database(text: str) -> DatabasePlace:
     profile = find_profile(text, Kind.POSTGRESQL)
     known, secrets = dict(profile.settings), _secrets_of(profile)
     place = parse_database(profile.target)
-    own = ("user", "schemas", "prefix")
     return msgspec.structs.replace(
         place,
         user=place.user or known.get("user", ""),
         password=secrets.pop("password", ""),
-        settings=tuple((name, value) for name, value in profile.settings if name not in own),
+        settings=tuple((name, known[name]) for name in LIBPQ_SETTINGS if name in known and name != "user"),
         secrets=tuple(secrets.items()),
         schemas=tuple(filter(None, (each.strip() for each in known.get("schemas", "").split(",")))),
         prefix=known.get("prefix", ""),
+        modes=tuple((name, known[name]) for name in MODE_SETTINGS if name in known),
         profile=profile.name,
     )
 
@@ -295,6 +303,8 @@ def _check(profile: Profile) -> None:
     api = dict(profile.settings).get("api")
     if profile.kind is Kind.REGISTRY and api is not None and api not in tuple(Api):
         raise RunError(f"{api!r} is no API of a registry.", hint=f"There are {', '.join(Api)}; none finds out.")
+    if profile.kind is Kind.POSTGRESQL:
+        modes_of(dict(profile.settings))
 
 
 def _check_settings(profile: Profile) -> None:

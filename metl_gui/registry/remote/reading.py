@@ -1,0 +1,189 @@
+"""Everything that is wanted of a registry, to a reading: all versions in order, and what they refer to.
+
+Several connections ask at once, as each schema is asked for by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from metl_gui.errors import AwayError, SchemaError
+from metl_gui.registry.entry_gathering import EntryGathering, Found
+from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.remote.client import Listed, Registry, Subject
+from metl_gui.registry.schema_entries import Entry, Reference
+
+AT_ONCE = 8
+"""So many questions are asked at once: enough to hide the way, too few to trouble a registry."""
+
+MAX_REFERRED = 20_000
+READ_KINDS = frozenset({"", "AVRO", "JSON", "KCONNECT"})
+_VALUE, _KEY = "-value", "-key"
+_UNREAD = {
+    "PROTOBUF": "It is a Protobuf schema, which is not read. Import JSON messages of its topic instead.",
+    "DISABLED": "It is disabled in the registry.",
+    "DRAFT": "It is a draft, which may still change.",
+}
+
+Told = Callable[[str, int, int], None]
+"""Told what is done, how much of it and of how much; may stop by raising."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What came of asking for one version."""
+
+    subject: Subject
+    version: Listed
+    entry: Entry | None
+    refusal: str = ""
+
+
+def matching(subjects: Iterable[Subject], patterns: Sequence[str]) -> list[Subject]:
+    """Choose subjects by patterns (``*`` and ``?``) of their names, with or without the group; all without patterns.
+
+    The key of a topic comes with its value.
+    """
+    listed = sorted(subjects)
+    chosen = {one for one in listed if not patterns or any(_fits(one, pattern) for pattern in patterns)}
+    values = {(one.group, one.name.removesuffix(_VALUE)) for one in chosen if one.name.endswith(_VALUE)}
+    keys = {one for one in listed if one.name.endswith(_KEY) and (one.group, one.name.removesuffix(_KEY)) in values}
+    return [one for one in listed if one in chosen or one in keys]
+
+
+def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> Reading:
+    """Read all versions of the subjects that fit some patterns.
+
+    What cannot be read of one subject is refused and stops no other; a registry that goes away stops all.
+
+    Raises:
+        SchemaError: the registry does not list what it holds.
+        AwayError: it does not answer any longer.
+    """
+    told(f"Asking {registry.place.shown} what it holds", 0, 0)
+    subjects = matching(registry.subjects(), patterns)
+    if not subjects:
+        wanted = f"No subject fits {', '.join(patterns)}." if patterns else "It holds no schemas yet."
+        return Reading(refused=(Refusal(registry.place.shown, wanted),))
+    return read_subjects(registry, subjects, told)
+
+
+def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = lambda *_: None) -> Reading:
+    """Read all versions of some subjects.
+
+    Raises:
+        AwayError: the registry does not answer.
+    """
+    shown, gathering = registry.place.shown, EntryGathering()
+    readable = [one for one in subjects if one.kind in READ_KINDS]
+    for one in subjects:
+        if one.kind not in READ_KINDS:
+            gathering.refuse(Refusal(f"{shown} ({one.shown})", _unread(one.kind)))
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="registry") as pool:
+        try:
+            wanted = []
+            listed = pool.map(lambda one: _versions(registry, one), readable)
+            for done, (subject, versions, why) in enumerate(listed, 1):
+                told(f"Listing versions in {shown}", done, len(readable))
+                wanted += [(subject, version) for version in versions]
+                if why:
+                    gathering.refuse(Refusal(f"{shown} ({subject.shown})", why))
+            entries = []
+            for done, fetched in enumerate(pool.map(lambda pair: _fetch(registry, *pair), wanted), 1):
+                told(f"Reading {fetched.subject.name} {fetched.version.label}", done, len(wanted))
+                if fetched.entry is None:
+                    gathering.refuse(Refusal(_named(shown, fetched), fetched.refusal))
+                else:
+                    entries.append(fetched.entry)
+            referred = _referred(registry, entries, pool)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    gathering.add(Found(shown, "", entry, True) for entry in entries)
+    return gathering.result(referred)
+
+
+def whole_by_id(registry: Registry, id_: str) -> list[Entry]:
+    """Fetch what has an id, once for each subject that it is a version of, with all that it refers to behind.
+
+    Returns:
+        The entries that have it, then those that they need; none where nothing has the id.
+
+    Raises:
+        SchemaError: the registry refuses.
+        AwayError: it does not answer.
+    """
+    entry = registry.by_id(id_)
+    if entry is None:
+        return []
+    named = [
+        replace(entry, subject=subject.name, group=subject.group, version=version or entry.version)
+        for subject, version in registry.using(id_)
+    ] or [entry]
+    return [*named, *_referred(registry, named[:1], None)]
+
+
+def _versions(registry: Registry, subject: Subject) -> tuple[Subject, list[Listed], str]:
+    """List the versions of a subject; what is wrong with it is told beside them."""
+    try:
+        return subject, registry.versions(subject), ""
+    except AwayError:
+        raise
+    except SchemaError as error:
+        return subject, [], str(error)
+
+
+def _fetch(registry: Registry, subject: Subject, version: Listed) -> _Fetched:
+    """Fetch a version; what is wrong with it is told with it."""
+    if version.state or version.kind not in READ_KINDS:
+        return _Fetched(subject, version, None, _unread(version.state or version.kind))
+    try:
+        entry = registry.entry(subject, version)
+        if entry.kind not in READ_KINDS:
+            return _Fetched(subject, version, None, _unread(entry.kind))
+        return _Fetched(subject, version, entry)
+    except AwayError:
+        raise
+    except SchemaError as error:
+        return _Fetched(subject, version, None, str(error))
+
+
+def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExecutor | None) -> list[Entry]:
+    """Fetch what entries refer to and what that refers to, each once; what is missing is left to their reader."""
+    known = {(entry.group, entry.subject, entry.version or "") for entry in entries}
+    waiting = {reference: None for entry in entries for reference in entry.references}
+    found: list[Entry] = []
+    asked: set[Reference] = set()
+    while waiting and len(asked) < MAX_REFERRED:
+        now = [one for one in waiting if one not in asked and (one.group, one.subject, one.version) not in known]
+        asked.update(now)
+        fetched = (pool.map if pool else map)(lambda one: _refer(registry, one), now)
+        new = [entry for entry in fetched if entry is not None]
+        found += new
+        waiting = {reference: None for entry in new for reference in entry.references}
+    return found
+
+
+def _refer(registry: Registry, reference: Reference) -> Entry | None:
+    try:
+        return registry.referred(reference)
+    except AwayError:
+        raise
+    except SchemaError:
+        return None
+
+
+def _fits(subject: Subject, pattern: str) -> bool:
+    """Whether a pattern fits a subject, with or without its group, or its topic."""
+    return any(fnmatchcase(name, pattern) for name in (subject.name, subject.shown, subject.name.removesuffix(_VALUE)))
+
+
+def _unread(kind: str) -> str:
+    return _UNREAD.get(kind, f"It is of the kind {kind}, which is not read. Read are Avro, JSON Schema and Connect's.")
+
+
+def _named(shown: str, fetched: _Fetched) -> str:
+    return f"{shown} ({fetched.subject.shown} {fetched.version.label})"

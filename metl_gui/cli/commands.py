@@ -22,6 +22,7 @@ FOUND = 3
 
 
 _LARGEST = 2**63 - 1
+_DAY_SECONDS = 24 * 3600
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,4 +88,15 @@ def positive(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from error
     if not 1 <= number <= _LARGEST:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {_LARGEST}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """Read a time in seconds, up to a day."""
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from error
+    if not 0 <= number <= _DAY_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {_DAY_SECONDS}")
     return number

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
+from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, seconds, wrong_usage
 from metl_gui.cli.outcomes import CANCELLED
 from metl_gui.cli.output import Output
 from metl_gui.cli.production import attached, told
@@ -35,13 +35,68 @@ def _register_run(commands: Commands) -> None:
         "given; then with 3.",
     )
     add_project(parser)
-    parser.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern")
-    parser.add_argument("--sink", required=True, metavar="T", help="a new or empty folder, or noop")
+    parser.add_argument(
+        "--source",
+        required=True,
+        metavar="S",
+        help="a file, a folder or a pattern; or topics: kafka://host:port/topic[,topic] or kafka://host:port/^pattern",
+    )
+    parser.add_argument(
+        "--sink",
+        required=True,
+        metavar="T",
+        help="a new or empty folder, topics: kafka://host:port/metl.{entity}, or noop",
+    )
     _add_mapping(parser)
-    parser.add_argument("--errors", default="", metavar="PATH", help="folder for the records that were set aside")
+    parser.add_argument(
+        "--errors",
+        default="",
+        metavar="PATH",
+        help="folder for the records that were set aside, or a topic: kafka://host:port/metl.errors",
+    )
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside")
     parser.add_argument("--limit", type=positive, metavar="N", help="read at most N records")
     _add_batches(parser)
+    _add_topics(parser)
+
+
+def _add_topics(parser: argparse.ArgumentParser) -> None:
+    topics = parser.add_argument_group(
+        "with topics",
+        "Topics are read up to what was committed when the run began, or for ever with --follow. "
+        "kafka://@NAME/topic takes hosts, settings and secrets of a connection profile.",
+    )
+    topics.add_argument(
+        "--start",
+        default="",
+        metavar="WHERE",
+        help="where topics are read from: earliest (default), latest, a time like 2026-11-22T05:00:00Z, or "
+        "topic/partition/offset with commas between",
+    )
+    topics.add_argument(
+        "--create-topics", action="store_true", help="make the topics that are missing; what is made is printed first"
+    )
+    topics.add_argument(
+        "--tombstones", action="store_true", help="send a null value after each delete, for compacted topics"
+    )
+    topics.add_argument(
+        "--lane",
+        choices=["batch", "fast"],
+        default="batch",
+        help="with --follow: batch after batch, at least once (default); or fast, record for record from topic to "
+        "topic in transactions, exactly once",
+    )
+    topics.add_argument(
+        "--group", default="", metavar="NAME", help="consumer group of a fast lane (default: one named after the run)"
+    )
+    topics.add_argument(
+        "--wait",
+        type=seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="how long a partition of a fast lane waits for a version that nobody has published yet before its record "
+        "is set aside (default: 0)",
+    )
 
 
 def _add_batches(parser: argparse.ArgumentParser) -> None:
@@ -144,9 +199,16 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         follow=arguments.follow,
         freeze=arguments.freeze,
         batch_bytes=arguments.batch_bytes or BATCH_BYTES,
+        lane=arguments.lane,
+        start=arguments.start,
+        group=arguments.group,
+        has_tombstones=arguments.tombstones,
+        wait_seconds=arguments.wait,
     )
     is_process = arguments.mode == PRODUCTION and (arguments.follow or arguments.checkpoint or arguments.detach)
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        if arguments.create_topics:
+            _create_topics(workbench, request, out)
         if is_process:
             return _in_process(workbench, request, arguments, out)
         with out.watching() as watch:
@@ -154,6 +216,16 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
             is_interrupted = watch.is_cancelled and done.report.is_stopped
     code = _told(arguments, out, done)
     return CANCELLED if is_interrupted else code
+
+
+def _create_topics(workbench: Workbench, request: RunRequest, out: Output) -> None:
+    """Print the topics that are missing, then make them."""
+    from metl_gui.workbench.topics import make_topics, topics_wanted
+
+    plans = topics_wanted(workbench, request)
+    for plan in plans:
+        out.note(f"Making topic {plan.text}")
+    make_topics(request, plans)
 
 
 def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:

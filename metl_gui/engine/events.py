@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from metl_gui.engine.lanes.members import MemberFigures
+from metl_gui.engine.progress import Unit
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunError, SetupError, UserError
@@ -50,11 +51,18 @@ class SessionFailed(Event, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """The source is listed and the job is on its way."""
+    """The source is listed and the job is on its way.
+
+    Args:
+        files: how many files or partitions there are.
+        bytes_total: how long they are together, in its unit.
+        unit: what the source is measured in here and in all that follows: files in bytes, topics in records.
+    """
 
     run_id: str
     files: int
     bytes_total: int
+    unit: Unit = "bytes"
 
 
 class RunProgressed(Event, frozen=True):
@@ -63,6 +71,7 @@ class RunProgressed(Event, frozen=True):
     Args:
         batch: the batch that is going on, 0 in a run without batches.
         seconds_left: about how long what is known of the source still takes; None while nobody can tell.
+        unit: ``records`` where topics are read; then these, and not bytes, are what is told of the source.
 
     Units:
         bytes_total: bytes of the source as it lies on disk; bytes_read: how many of them are behind; bytes_waiting:
@@ -77,6 +86,7 @@ class RunProgressed(Event, frozen=True):
     batch: int = 0
     bytes_waiting: int = 0
     seconds_left: float | None = None
+    unit: Unit = "bytes"
 
 
 class BatchCommitted(Event, frozen=True):

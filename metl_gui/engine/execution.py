@@ -14,8 +14,9 @@ import msgspec
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.failures import run_error
 from metl_gui.engine.feedback import refuse_feedback
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
+from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum, Unit
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.runtimes import Runtime
@@ -26,8 +27,9 @@ from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.sources.source import FileSource, Source
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.engine.time_left import TimeLeft
+from metl_gui.engine.topic_orders import with_topics
 from metl_gui.engine.work_places import WorkPlaces, work_places
-from metl_gui.errors import RunCancelled, UserError
+from metl_gui.errors import RunCancelled, RunError, UserError
 
 
 class Execution:
@@ -78,10 +80,12 @@ class Execution:
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
         files, tasks = source.cut(self.spec.limit, self.runtime.parallelism)
-        reading = Reading(files, tasks, self.spec.limit, source.is_error_store)
-        self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total))
-        places = self._places(staging, files)
-        progress = ProgressSum(places.progress, [sum(piece.stop - piece.start for piece in task) for task in tasks])
+        reading = Reading(files, tasks, self.spec.limit, source.is_error_store, source.topics)
+        unit: Unit = "bytes" if source.topics is None else "records"
+        self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total, unit))
+        places = self._places(staging, [] if source.topics else files)
+        sizes = [sum(piece.stop - piece.start for piece in task) for task in tasks]
+        progress = ProgressSum(places.progress, sizes, unit)
         with _Watcher(self, progress, source.bytes_total):
             outcomes = self._collect(reading, places)
         self._check_cancelled()
@@ -90,7 +94,15 @@ class Execution:
             tally.add(outcome.tally)
         check_sums(tally)
         slow = build.why_not()
-        problems = (*self.spec.notes, *staging.notes, *places.notes, *source.problems(files), *([slow] if slow else ()))
+        read = dict.fromkeys(note for outcome in outcomes for note in outcome.notes)
+        problems = (
+            *self.spec.notes,
+            *staging.notes,
+            *places.notes,
+            *source.problems(files),
+            *read,
+            *filter(None, [slow]),
+        )
         source.promise(staging)
         staging.commit(places.bring_home(path for outcome in outcomes for path in outcome.written))
         source.keep()
@@ -112,13 +124,14 @@ class Execution:
             messages=str(places.messages) if places.messages else None,
             errors=str(places.errors),
             samples=str(places.samples),
-            samples_wanted=self.spec.samples,
+            samples_wanted=self.spec.samples if places.has_samples else 0,
             progress=str(places.progress),
             format=self.spec.format,
             by_date=self.spec.by_date,
             max_record_bytes=self.spec.max_record_bytes,
         )
         with self._in_words():
+            order = with_topics(order, self.spec)
             outcomes = self.runtime.outcomes(reading, order)
         return [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes]
 
@@ -132,8 +145,16 @@ class Execution:
         except Exception as error:  # Spark's and py4j's errors have no base in common
             self._check_cancelled()
             if self.runtime.has_died():
-                raise self.runtime.died() from error
-            raise run_error(error) from error
+                raise self._as_sent(self.runtime.died()) from error
+            raise self._as_sent(run_error(error)) from error
+
+    def _as_sent(self, error: RunError) -> RunError:
+        """Put right what is said of folders, which are there whole or not at all, where messages go into topics."""
+        if not is_kafka(self.spec.sink):
+            return error
+        stays = "What was sent stays in its topics, and is sent again by the next run."
+        texts = (text.replace("Nothing was written.", stays) for text in (error.text, error.hint))
+        return RunError(error.title, *texts)
 
     def _check_cancelled(self) -> None:
         if self.is_cancelled.is_set():
@@ -149,14 +170,17 @@ class Execution:
             hash=self.spec.hash,
             seconds=round(seconds, 3),
             records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-            outputs=str(staging.out or ""),
-            errors=str(staging.errors) if tally.set_aside else "",
+            outputs=self.spec.sink if is_kafka(self.spec.sink) else str(staging.out or ""),
+            errors=self._errors(staging) if tally.set_aside else "",
             problems=problems,
             source=self.spec.source,
             is_replay=self.spec.replay is not None,
             format=self.spec.format,
             **{name: getattr(tally, name) for name in Tally.__struct_fields__},
         )
+
+    def _errors(self, staging: Staging) -> str:
+        return self.spec.errors if is_kafka(self.spec.errors) else str(staging.errors)
 
 
 class _Watcher:
@@ -193,6 +217,7 @@ class _Watcher:
                 bytes_read,
                 tally,
                 seconds_left=self.left.after(seconds, bytes_read, self.bytes_total - bytes_read),
+                unit=self.progress.unit,
             )
         )
 
@@ -204,6 +229,11 @@ def _source_of(spec: RunSpec) -> Iterator[Source]:
     Raises:
         RunError: there is nothing to read, or another replay is at it.
     """
+    if is_kafka(spec.source):
+        from metl_gui.engine.sources.topic_source import ErrorTopicSource, TopicSource
+
+        yield TopicSource(spec) if spec.replay is None else ErrorTopicSource(spec)
+        return
     if spec.replay is None:
         yield FileSource(list_files(spec.source))
         return

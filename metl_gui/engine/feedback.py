@@ -8,6 +8,7 @@ import glob
 import os
 from pathlib import Path
 
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.engine.sources.files import fixed_part
 from metl_gui.errors import RunError
@@ -19,11 +20,12 @@ def refuse_feedback(spec: RunSpec) -> None:
     Raises:
         RunError: one of them lies in the source; the error names both.
     """
-    if spec.replay is not None or not spec.source:
-        return
-    sink = "" if spec.sink == NOOP else spec.sink
+    if spec.replay is not None or not spec.source or is_kafka(spec.source):
+        return  # topics are looked at in kafka.checks
+    sink = "" if spec.sink == NOOP or is_kafka(spec.sink) else spec.sink
+    errors = "" if is_kafka(spec.errors) else spec.errors
     is_read = False
-    for what, place in (("output", sink), ("--errors", spec.errors), ("--checkpoint", spec.checkpoint)):
+    for what, place in (("output", sink), ("--errors", errors), ("--checkpoint", spec.checkpoint)):
         with contextlib.suppress(RuntimeError):  # the home folder of somebody unknown: refused elsewhere, by its name
             is_read = bool(place) and _is_read(spec.source, place)
         if is_read:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.java import find_java
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.runs import ROLES, RunSpec
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
@@ -15,10 +16,10 @@ from metl_gui.engine.targets import Kind, Target, check_target, parse_target
 def check_run(spec: RunSpec, target: Target | str) -> None:
     """Look whether a run could start; nothing is made or changed. The run looks again when it starts.
 
-    Cost: one look at every file of the source.
+    Cost: one look at every file of the source, some questions to Kafka servers.
 
     Raises:
-        RunError: the Spark target, the source or a place for outputs will not do.
+        RunError: the Spark target, the source, a place for outputs or Kafka servers will not do.
         SetupError: there is no Java that is new enough; a Connect server has its own.
     """
     target = parse_target(target) if isinstance(target, str) else target
@@ -26,11 +27,15 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     refuse_feedback(spec)
     if target.kind is not Kind.CONNECT:
         find_java()
+    if any(spec.servers_of(role) is not None for role in ROLES):
+        from metl_gui.engine.kafka.checks import check_topics
+
+        check_topics(spec)
     if spec.checkpoint:
         check_stream(spec)
         return
-    if spec.replay is None:
-        list_files(spec.source)
-    else:
+    if spec.replay is not None and not is_kafka(spec.source):
         ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
+    elif not is_kafka(spec.source):
+        list_files(spec.source)
     Staging(spec).check()

@@ -10,12 +10,16 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from metl_gui.engine.report import Tally
 
 INTERVAL_SECONDS = 0.25
+Unit: TypeAlias = Literal["bytes", "records"]
+"""What a source is measured in: files in bytes, topics in records."""
+
 _ATTRIBUTES_NOTED = 500
 
 
@@ -66,12 +70,14 @@ class ProgressSum:
 
     Args:
         path: the file of the run; created empty unless it is there.
-        task_bytes: how many bytes of the source each task reads.
+        task_bytes: how many bytes of the source each task reads, or records.
+        unit: which of the two.
     """
 
-    def __init__(self, path: Path, task_bytes: Sequence[int]) -> None:
+    def __init__(self, path: Path, task_bytes: Sequence[int], unit: Unit = "bytes") -> None:
         self.path = path
         self.task_bytes = task_bytes
+        self.unit: Unit = unit
         self._offset = 0
         self._finished = Tally()
         self._finished_bytes = 0
@@ -80,7 +86,7 @@ class ProgressSum:
         path.touch()
 
     def read(self) -> tuple[Tally, int]:
-        """Return what is counted so far and how many bytes of the source are behind."""
+        """Return what is counted so far and how many bytes, or records, of the source are behind."""
         text = b""
         with contextlib.suppress(OSError), self.path.open("rb") as file:
             file.seek(self._offset)
@@ -95,7 +101,8 @@ class ProgressSum:
         total.add(self._finished)
         for progress in self._running.values():
             total.add(progress.tally)
-            behind += min(progress.tally.bytes_in, self.task_bytes[progress.task])
+            done = progress.tally.bytes_in if self.unit == "bytes" else progress.tally.read
+            behind += min(done, self.task_bytes[progress.task])
         return total, behind
 
     def _take(self, progress: TaskProgress) -> None:

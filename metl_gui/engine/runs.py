@@ -23,7 +23,7 @@ BATCH_BYTES = 256 << 20
 Format: TypeAlias = Literal["jsonl", "parquet"]
 Lane: TypeAlias = Literal["batch", "fast"]
 Role: TypeAlias = Literal["source", "sink", "errors"]
-_ROLES: tuple[Role, ...] = ("source", "sink", "errors")
+ROLES: tuple[Role, ...] = ("source", "sink", "errors")
 """The order in which a run names its Kafka servers."""
 
 
@@ -69,7 +69,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         servers: the Kafka servers of source, sink and errors, with their secrets; never written down.
         sink: a folder that is new or empty, ``noop``, or topics.
         folder: the run folder; created when missing.
-        errors: folder of the error store; by default ``errors`` in the run folder.
+        errors: folder of the error store, or a topic; by default ``errors`` in the run folder.
         mode: ``test`` or ``production``.
         limit: read at most this many records; None for all.
         samples: each task keeps the first records that became a message of each entity, up to this many an entity.
@@ -114,7 +114,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         """Return the Kafka servers of the source, the sink or the errors; None where that is no topic."""
         if not is_kafka(getattr(self, role)):
             return None
-        before = _ROLES[: _ROLES.index(role)]
+        before = ROLES[: ROLES.index(role)]
         return self.servers[sum(is_kafka(getattr(self, other)) for other in before)]
 
     @property
@@ -124,8 +124,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def errors_folder(self) -> Path:
-        """Where the error store goes."""
-        return Path(self.errors) if self.errors else Path(self.folder) / "errors"
+        """Where the error store goes; it stays empty where set-aside records go into a topic."""
+        return Path(self.errors) if self.errors and not is_kafka(self.errors) else Path(self.folder) / "errors"
 
     @property
     def samples_folder(self) -> Path:

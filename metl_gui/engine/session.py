@@ -20,9 +20,11 @@ import msgspec
 
 import metl_gui
 from metl_gui.engine.java import find_java
+from metl_gui.engine.remote_jobs import map_by_number
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.topic_orders import travels_in_closure
 from metl_gui.engine.worker_check import Look, WorkerFacts
 from metl_gui.errors import RunError, SetupError, UserError
 
@@ -139,6 +141,8 @@ class SparkRuntime:
 
     def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
+        if travels_in_closure(order, reading.topics is not None):
+            return map_by_number(self.spark, reading, order)
         return [bytes(row[0]) for row in self.read(reading, order).collect()]
 
     def warm_up(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.runtimes import Runtime
 from metl_gui.engine.sinks.staging import Staging
@@ -32,6 +33,7 @@ class WorkPlaces:
         progress: the file for progress notes.
         away: which of these folders belongs where, when it is over.
         notes: what a person should know of the workers.
+        has_samples: records can be kept beside their messages, for people to look at.
     """
 
     messages: Path | None
@@ -40,6 +42,7 @@ class WorkPlaces:
     progress: Path
     away: tuple[tuple[Path, Path], ...] = ()
     notes: tuple[str, ...] = ()
+    has_samples: bool = True
 
     def bring_home(self, written: Iterable[str]) -> list[str]:
         """Move what was written elsewhere to where it belongs, and return where everything is.
@@ -80,10 +83,14 @@ def work_places(
     for folder in folders:
         (folder / MARK).write_text(spec.run_id)
     facts = runtime.look(Look(_some_of(files), tuple(map(str, folders)), spec.run_id))
-    notes = check_packages(facts)
+    notes = check_packages(facts, is_with_kafka=bool(spec.servers))
     check_files(facts, spec.source)
     unseen = {folder: refusal for folder in folders if (refusal := _refusal(facts, folder))}
     shared = staging.messages_partial or staging.errors_partial
+    if shared in unseen and is_kafka(spec.sink) and is_kafka(spec.errors):
+        kept = "The workers share no folder with this computer: nothing is kept to look at, and progress is told late."
+        own = staging.errors_partial, staging.samples_partial, progress
+        return WorkPlaces(None, *own, notes=(*notes, kept), has_samples=False)
     if shared in unseen:
         place, what = (staging.out, "output folder") if staging.messages_partial else (staging.errors, "error store")
         raise _unseen(unseen[shared], str(place), what)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from metl_gui.engine.worker_facts import NEEDED
+from metl_gui.engine.worker_facts import KAFKA, NEEDED
 from metl_gui.errors import RunError
 
 _NAMED = 3
@@ -63,8 +63,12 @@ def parse_facts(answers: Iterable[str | None]) -> tuple[WorkerFacts, ...]:
     return tuple(sorted(told, key=lambda facts: (facts.host, facts.partition)))
 
 
-def check_packages(facts: Sequence[WorkerFacts]) -> tuple[str, ...]:
+def check_packages(facts: Sequence[WorkerFacts], *, is_with_kafka: bool = False) -> tuple[str, ...]:
     """Refuse workers that lack what a task needs.
+
+    Args:
+        facts: what they told.
+        is_with_kafka: their tasks read or write topics.
 
     Returns:
         What a person should know although the workers will do.
@@ -73,7 +77,8 @@ def check_packages(facts: Sequence[WorkerFacts]) -> tuple[str, ...]:
         RunError: another Python, or a package is missing.
     """
     for worker in facts:
-        missing = [name for name in NEEDED if not worker.packages.get(name)]
+        needed = (*NEEDED, KAFKA) if is_with_kafka else NEEDED
+        missing = [name for name in needed if not worker.packages.get(name)]
         if missing:
             raise _missing(missing, worker.host, worker.executable)
         if _short(worker.python) != _short(platform.python_version()):

@@ -21,6 +21,9 @@ NEEDED = ("pyarrow", "msgspec")
 WANTED = ("numpy", "numba")
 """What makes it faster."""
 
+KAFKA = "confluent_kafka"
+"""What a task cannot do without that reads or writes topics."""
+
 MARK = ".metl-look"
 """The file in a folder by whose text a worker knows that it is the same folder."""
 
@@ -58,7 +61,7 @@ def _own_facts() -> dict[str, object]:
         "executable": sys.executable,
         "platform": f"{platform.system()} {platform.machine()}",
         "user": str(os.getuid()),
-        "packages": {name: _version(name, is_tried=name in NEEDED) for name in (*NEEDED, *WANTED)},
+        "packages": {name: _version(name, is_tried=name in NEEDED) for name in (*NEEDED, *WANTED, KAFKA)},
     }
 
 

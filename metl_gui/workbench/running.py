@@ -59,12 +59,13 @@ class RunRequest:
     """What a person asks of a run.
 
     Args:
-        source: a file, a folder or a pattern.
-        sink: a folder that is new or empty, or ``noop``; empty for a folder of the run's own in the user's cache.
+        source: a file, a folder or a pattern, or topics.
+        sink: a folder that is new or empty, topics, or ``noop``; empty for a folder of the run's own in the user's
+            cache.
         spark: where Spark runs: a target as ``engine.targets`` knows it, or ``@`` and the name of a profile.
         mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
             published state and its confirmed blocks, what needs review held.
-        errors: folder of the error store; empty for one in the run's own folder.
+        errors: folder of the error store, or a topic; empty for a folder in the run's own folder.
         limit: read at most this many records.
         state: run an earlier state instead of the current one; in production another published one than what is live.
         include_unconfirmed: let production map blocks that nobody has confirmed too.
@@ -199,6 +200,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
     if request.limit is not None and (request.follow or request.checkpoint):
         raise RunError("A run in batches has no limit.", hint="Leave the limit out, or --follow and --checkpoint.")
+    _check_topics(request)
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
@@ -231,6 +233,31 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         servers=servers_of(request.source, request.sink, request.errors),
         notes=(*pinned.notes, *_kept_how_long(request)),
     )
+
+
+def _check_topics(request: RunRequest) -> None:
+    """Refuse what is asked of topics where there are none, so that no option does nothing.
+
+    Raises:
+        RunError: the error says what goes together.
+    """
+    is_read, is_written = is_kafka(request.source), is_kafka(request.sink)
+    if request.lane == "fast" and not (is_read and is_written and request.follow):
+        raise RunError(
+            "A fast lane goes from topics to topics, and follows.",
+            f"It was asked from {request.source} to {request.sink or 'a folder'}"
+            f"{'' if request.follow else ', up to an end'}.",
+            "Give a kafka:// source and sink and --follow, or leave --lane fast out.",
+        )
+    for name, is_asked, is_for in (
+        ("--start", bool(request.start), is_read),
+        ("--tombstones", request.has_tombstones, is_written),
+        ("--group", bool(request.group), request.lane == "fast"),
+        ("--wait", request.wait_seconds > 0, request.lane == "fast"),
+    ):
+        if is_asked and not is_for:
+            where = {"--start": "a kafka:// source", "--tombstones": "a kafka:// sink"}.get(name, "--lane fast")
+            raise RunError(f"{name} is for {where}.", hint=f"Leave {name} out, or give {where}.")
 
 
 def servers_of(*places: str) -> tuple[KafkaServers, ...]:
@@ -368,10 +395,10 @@ def asked(spec: RunSpec) -> dict[str, Any]:
 def tell(watch: Watch, event: EngineEvent) -> None:
     """Tell the progress of a run; it is stopped through its process, never from within an event."""
     match event:
-        case RunStarted(bytes_total=total):
-            watch.tell("Mapping: bytes" if total else "Waiting for the first batch", 0, total)
+        case RunStarted(bytes_total=total, unit=unit):
+            watch.tell(f"Mapping: {unit}" if total else "Waiting for the first batch", 0, total)
         case RunProgressed():
-            watch.tell(f"Mapping: {_course(event)}; bytes", event.bytes_read, event.bytes_total)
+            watch.tell(f"Mapping: {_course(event)}; {event.unit}", event.bytes_read, event.bytes_total)
         case _:
             return
 
@@ -381,7 +408,7 @@ def _course(event: RunProgressed) -> str:
     rate = event.tally.read / event.seconds if event.seconds else 0.0
     parts = [f"{event.tally.read:,} records read, {event.tally.mapped:,} mapped, {rate:,.0f} a second"]
     if event.batch:
-        parts.append(f"batch {event.batch}, {event.bytes_waiting:,} bytes wait")
+        parts.append(f"batch {event.batch}, {event.bytes_waiting:,} {event.unit} wait")
     if event.seconds_left:
         parts.append(f"about {duration(event.seconds_left)} left")
     return ", ".join(parts)

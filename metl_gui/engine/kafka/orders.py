@@ -47,6 +47,7 @@ class TopicOrder(msgspec.Struct, frozen=True):
         servers: where the topics are.
         topic: the topic, which may hold ``{entity}``.
         limits: how many bytes a message may have, by topic; nothing is known of the others.
+        compacted: those topics that take no message without a key.
         has_tombstones: send a null value after each delete.
         patience_seconds: how long servers may take to answer.
     """
@@ -54,5 +55,6 @@ class TopicOrder(msgspec.Struct, frozen=True):
     servers: KafkaServers
     topic: str
     limits: dict[str, int] = {}
+    compacted: tuple[str, ...] = ()
     has_tombstones: bool = False
     patience_seconds: float = PATIENCE_SECONDS

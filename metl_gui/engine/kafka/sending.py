@@ -1,18 +1,17 @@
 """Send what tasks make into topics, at least once: a task counts only when all of it is acknowledged.
 
-A message that its topic does not take for its size is told before it is sent, so that its record can be set aside. A
-record that is set aside and too large for the error topic goes there without its value, and says where it stands.
+A message that its topic would not take, for its size or for want of a key, is told before it is sent, so that its
+record can be set aside. A record that is set aside and too large for the error topic goes there without its value, and
+says where it stands.
 Order: messages of a key in the order they came, within one task.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from metl_gui.engine.failures import TaskError
@@ -23,10 +22,11 @@ from metl_gui.engine.kafka.outgoing import (
     FORM,
     POSITION,
     RECORD,
+    SCHEMA,
+    VERSION,
     Outgoing,
     Outgoings,
     set_aside_message,
-    topic_of,
 )
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.errors import RunError
@@ -163,20 +163,16 @@ class TopicSink:
         self.order = order
         self.sender = Sender(order)
         self.outgoings = Outgoings(order.topic, state, has_tombstones=order.has_tombstones)
-        self._least = min(order.limits.values(), default=0)
+        self._compacted = frozenset(order.compacted)
 
     def append(self, outcome: Outcome) -> dict[int, Refusal]:
-        """Send the messages of a batch; of a record of which one is too large for its topic, none."""
-        if not len(outcome):
-            return {}
-        refused = self._refused(outcome)
-        if not refused:
-            self.sender.send(list(self.outgoings.of(outcome)))
-            return {}
-        positions = {refusal.position for refusal in refused.values()}
-        self.sender.send(
-            [one for one in self.outgoings.of(outcome) if dict(one.headers).get(POSITION) not in positions]
-        )
+        """Send the messages of a batch; of a record of which its topic does not take one, none."""
+        messages = list(self.outgoings.of(outcome))
+        refused = self._refused(outcome, messages) if self.order.limits or self._compacted else {}
+        if refused:
+            positions = {refusal.position for refusal in refused.values()}
+            messages = [one for one in messages if dict(one.headers).get(POSITION) not in positions]
+        self.sender.send(messages)
         return refused
 
     def close(self) -> list[str]:
@@ -184,17 +180,21 @@ class TopicSink:
         self.sender.end()
         return []
 
-    def _refused(self, outcome: Outcome) -> dict[int, Refusal]:
-        if not self._least:
-            return {}
-        sizes = outcome.stops - outcome.starts
+    def _refused(self, outcome: Outcome, messages: Iterable[Outgoing]) -> dict[int, Refusal]:
+        limits, compacted = self.order.limits, self._compacted
         refused: dict[int, Refusal] = {}
-        for at in np.flatnonzero(sizes > self._least - _AROUND_BYTES).tolist():
-            topic = topic_of(self.order.topic, outcome.entity(at))
-            size = int(sizes[at])
-            limit = self.order.limits.get(topic, 0)
-            if limit and size + _AROUND_BYTES > limit:
-                refused[int(outcome.records[at])] = _refusal(outcome.message(at), size, topic, limit)
+        at = -1
+        for message in messages:
+            if message.value is None:
+                continue  # the tombstone of the message before it
+            at += 1
+            limit = limits.get(message.topic, 0)
+            if limit and len(message.value) + _AROUND_BYTES > limit and _size(message) + _AROUND_BYTES > limit:
+                detail = f"its message has {_size(message):,} bytes, and topic {message.topic} takes {limit:,} at most"
+                refused[int(outcome.records[at])] = _refusal(message, detail, "too_large")
+            elif message.key is None and message.topic in compacted:
+                detail = f"topic {message.topic} is compacted, and takes no message without a key"
+                refused[int(outcome.records[at])] = _refusal(message, detail, "no_key")
         return refused
 
 
@@ -231,9 +231,8 @@ class ErrorTopic:
         self._send(made)
 
     def _send(self, made: Outgoing) -> None:
-        size = len(made.value or b"")
-        if self._limit and size + len(made.key or b"") + _headers_bytes(made) + _AROUND_BYTES > self._limit:
-            made = made._replace(value=b"", headers=[*made.headers, (CUT, str(size))])
+        if self._limit and _size(made) + _AROUND_BYTES > self._limit:
+            made = made._replace(value=b"", headers=[*made.headers, (CUT, str(len(made.value or b"")))])
         self.sender.send([made])
 
     def close(self) -> None:
@@ -241,19 +240,12 @@ class ErrorTopic:
         self.sender.end()
 
 
-class _Head(msgspec.Struct):
-    source: dict[str, Any]
+def _refusal(message: Outgoing, detail: str, reason: str) -> Refusal:
+    told = {name: str(value) for name, value in message.headers}
+    return Refusal(told.get(SCHEMA, ""), told.get(VERSION, ""), told.get(POSITION, ""), detail, reason)
 
 
-_head = msgspec.json.Decoder(_Head).decode
-
-
-def _refusal(message: bytes, size: int, topic: str, limit: int) -> Refusal:
-    source = _head(message).source
-    schema, version, position = (source.get(name) or "" for name in ("schema", "version", "position"))
-    detail = f"its message has {size:,} bytes, and topic {topic} takes no more than {limit:,}"
-    return Refusal(schema, version, position, detail, "too_large")
-
-
-def _headers_bytes(message: Outgoing) -> int:
-    return sum(len(name) + len(value or b"") + 16 for name, value in message.headers)
+def _size(message: Outgoing) -> int:
+    """Return about how many bytes a message takes in its topic."""
+    headers = sum(len(name) + len(value or b"") + 4 for name, value in message.headers)
+    return len(message.value or b"") + len(message.key or b"") + headers

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.engine.sinks.leftovers import (
     SUFFIX,
@@ -35,13 +36,19 @@ class Staging:
     """
 
     def __init__(self, spec: RunSpec) -> None:
-        if "://" in spec.sink:
+        if "://" in spec.sink and not is_kafka(spec.sink):
             raise RunError(
-                "This sink is not known.", f"{spec.sink} is neither a folder nor {NOOP}.", "Give a folder, or noop."
+                "This sink is not known.",
+                f"{spec.sink} is neither a folder nor a topic nor {NOOP}.",
+                "Give a folder, kafka://host:port/metl.{entity}, or noop.",
             )
-        if "://" in spec.errors:
-            raise RunError("Set-aside records need a folder.", f"{spec.errors} is an address.", "Give a folder.")
-        self.out = None if spec.sink == NOOP else _place(Path(spec.sink))
+        if "://" in spec.errors and not is_kafka(spec.errors):
+            raise RunError(
+                "Set-aside records need a folder or a topic.",
+                f"{spec.errors} is neither.",
+                "Give a folder, or kafka://host:port/metl.errors",
+            )
+        self.out = None if spec.sink == NOOP or is_kafka(spec.sink) else _place(Path(spec.sink))
         self.errors = _place(spec.errors_folder)
         self.messages_partial = _partial(self.out, spec.run_id) if self.out else None
         self.errors_partial = _partial(self.errors, spec.run_id)

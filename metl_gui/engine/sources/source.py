@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from metl_gui.engine.kafka.orders import TopicReading
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems
 
@@ -18,13 +19,18 @@ class Source(Protocol):
     is_error_store: bool
 
     @property
+    def topics(self) -> TopicReading | None:
+        """How topics are read; None where files are."""
+        ...
+
+    @property
     def files(self) -> int:
-        """How many files there are."""
+        """How many files or partitions there are."""
         ...
 
     @property
     def bytes_total(self) -> int:
-        """Bytes to read, as they lie on disk."""
+        """Bytes to read, as they lie on disk; of topics records, as far as offsets tell."""
         ...
 
     def cut(self, limit: int | None, cores: int) -> tuple[list[SourceFile], list[list[FileRange]]]:
@@ -56,6 +62,7 @@ class FileSource:
     """
 
     is_error_store = False
+    topics = None
 
     def __init__(self, listing: FileListing) -> None:
         self.listing = listing

@@ -1,0 +1,226 @@
+"""Topics as the source of a run that ends: listed once, up to the offsets that they had then.
+
+Units: ranges are of offsets, so ``bytes_total`` counts records here, those that compaction took away included.
+Order: partitions by topic and number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from confluent_kafka import KafkaException, TopicPartition
+
+from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, consumer, explained, in_words
+from metl_gui.engine.kafka.consuming import Wanted
+from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
+from metl_gui.engine.kafka.servers import KafkaServers, is_kafka, parse_address
+from metl_gui.engine.kafka.starting import parse_start, start_offsets
+from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.engine.sources.large_records import TOO_LARGE
+from metl_gui.engine.sources.reading import partition_file
+
+MIN_RANGE_RECORDS: Final = 20_000
+"""A task costs about as much as reading so many records."""
+
+MAX_RANGE_RECORDS: Final = 500_000
+_ALL = ""
+
+
+class TopicSource:
+    """Topics of records.
+
+    Args:
+        spec: the run.
+
+    Raises:
+        RunError: servers do not answer or refuse, or a topic is not there.
+    """
+
+    is_error_store = False
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.servers = _servers_of(spec)
+        self.is_ordered = is_kafka(spec.sink)
+        lister = Lister(self.servers, parse_address(spec.source))
+        listed = lister.listed()
+        starts, self.notes = start_offsets(lister, listed, parse_start(spec.start))
+        self.wanted = [Wanted(one.topic, one.partition, starts[one.topic, one.partition], one.end) for one in listed]
+
+    @property
+    def topics(self) -> TopicReading:
+        """How they are read."""
+        return TopicReading(self.servers)
+
+    @property
+    def files(self) -> int:
+        """How many partitions there are."""
+        return len(self.wanted)
+
+    @property
+    def bytes_total(self) -> int:
+        """How many records there are, at most."""
+        return sum(one.stop - one.start for one in self.wanted)
+
+    def cut(self, limit: int | None, cores: int) -> tuple[list[SourceFile], list[list[FileRange]]]:
+        """Cut the partitions into the ranges of tasks."""
+        if limit is not None:
+            cores = 0
+        return cut_partitions(self.wanted, cores, is_ordered=self.is_ordered)
+
+    def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
+        """Say what a person should know of the topics."""
+        del files
+        return self.notes
+
+    def promise(self, staging: Staging) -> None:
+        """Do nothing: topics stay as they are."""
+
+    def keep(self) -> None:
+        """Do nothing: topics stay as they are."""
+
+    def withdraw(self) -> None:
+        """Do nothing: topics stay as they are."""
+
+
+class ErrorTopicSource(TopicSource):
+    """What waits in an error topic.
+
+    How far replays are stands in offsets committed by groups of the topic's own: one for all reasons and one for each,
+    those of tests apart from those of production. A record waits when it lies behind neither. What a replay sets aside
+    again goes to the end of the topic, where it waits for the next one.
+
+    Args:
+        spec: the replay.
+
+    Raises:
+        RunError: servers do not answer or refuse, or the topic is not there.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        super().__init__(spec)
+        if spec.replay is None:
+            raise ValueError("the run is no replay")
+        self.is_marked = spec.is_marked
+        self.reasons = spec.replay.reasons
+        self.is_again = spec.replay.is_again
+        self.mode = spec.mode
+        self.is_with_large = TOO_LARGE in self.reasons or spec.max_record_bytes != LIMIT_BYTES
+        self.topic = parse_address(spec.source).topics[0]
+        self.behind = {} if self.is_again else self._behind()
+        self.wanted = [self._from_first(one) for one in self.wanted]
+
+    @property
+    def topics(self) -> TopicReading:
+        """How they are read."""
+        waiting = WaitingRecords(self.reasons, self.behind, self.is_again, self.is_with_large)
+        return TopicReading(self.servers, waiting)
+
+    def promise(self, staging: Staging) -> None:
+        """Do nothing: what is committed after the messages are acknowledged is enough."""
+
+    def keep(self) -> None:
+        """Commit how far this replay is.
+
+        Raises:
+            RunError: the servers do not take it; the error says what that means.
+        """
+        if not self.is_marked:
+            return
+        for reason in self.reasons or (_ALL,):
+            offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
+            said = Said()
+            try:
+                with in_words(self.servers, said):
+                    client = consumer(self.servers, said, group_id=self._group(reason))
+                try:
+                    client.commit(offsets=offsets, asynchronous=False)
+                finally:
+                    client.close()
+            except KafkaException as error:
+                raise explained(self.servers, error, said) from error
+
+    def _from_first(self, one: Wanted) -> Wanted:
+        """Leave out what is behind whatever its reason."""
+        behind = self.behind.get(f"{one.topic}/{one.partition}", {})
+        least = min((behind.get(reason, 0) for reason in self.reasons), default=0)
+        return one._replace(start=min(max(one.start, behind.get(_ALL, 0), least), one.stop))
+
+    def _behind(self) -> dict[str, dict[str, int]]:
+        """Ask how far replays are: of the reasons that are meant, and of all those that have a group."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        places = [TopicPartition(one.topic, one.partition) for one in self.wanted]
+        for reason in (_ALL, *(self.reasons or self._known_reasons())):
+            for place, offset in self._committed(reason, places).items():
+                found[place][reason] = offset
+        return dict(found)
+
+    def _known_reasons(self) -> Sequence[str]:
+        """Return the reasons of which replays have left a mark."""
+        head = self._group(_ALL) + "."
+        with in_words(self.servers):
+            groups = Lister(self.servers, parse_address("kafka://x:1/")).admin.list_consumer_groups(
+                request_timeout=ANSWER_SECONDS
+            )
+        listed = groups.result().valid or ()
+        return sorted(one.group_id.removeprefix(head) for one in listed if one.group_id.startswith(head))
+
+    def _committed(self, reason: str, places: list[TopicPartition]) -> Mapping[str, int]:
+        said = Said()
+        with in_words(self.servers, said):
+            client = consumer(self.servers, said, group_id=self._group(reason))
+            try:
+                found = client.committed(places, timeout=ANSWER_SECONDS)
+            finally:
+                client.close()
+        return {f"{one.topic}/{one.partition}": one.offset for one in found if one.offset > 0}
+
+    def _group(self, reason: str) -> str:
+        return f"metl-replay.{self.mode}.{self.topic}{f'.{reason}' if reason else ''}"
+
+
+def cut_partitions(
+    wanted: Iterable[Wanted], cores: int, *, is_ordered: bool
+) -> tuple[list[SourceFile], list[list[FileRange]]]:
+    """Cut what is read of partitions into tasks of about the same length; small ranges share one.
+
+    Args:
+        wanted: the ranges, one of each partition.
+        cores: how many tasks run at once; 0 for one task.
+        is_ordered: a partition is one task's, because what it makes of it is not put into order again.
+
+    Returns:
+        What stands for the partitions, and the ranges of each task; a task has one range of a partition at most.
+    """
+    ranges = [one for one in wanted if one.start < one.stop]
+    files = [partition_file(one.topic, one.partition, one.stop) for one in ranges]
+    if not cores:
+        return files, [[FileRange(at, one.start, one.stop) for at, one in enumerate(ranges)]]
+    total = sum(one.stop - one.start for one in ranges)
+    rounds = -(-total // (cores * MAX_RANGE_RECORDS)) or 1
+    step = max(-(-total // (cores * rounds)), MIN_RANGE_RECORDS)
+    tasks: list[list[FileRange]] = []
+    room = 0
+    for at, one in enumerate(ranges):
+        width = one.stop - one.start if is_ordered else step
+        for start in range(one.start, one.stop, width):
+            part = FileRange(at, start, min(start + width, one.stop))
+            size = part.stop - part.start
+            if not tasks or size > room or any(other.file == at for other in tasks[-1]):
+                tasks.append([])
+                room = step
+            tasks[-1].append(part)
+            room -= size
+    return files, tasks or [[]]
+
+
+def _servers_of(spec: RunSpec) -> KafkaServers:
+    servers = spec.servers_of("source")
+    if servers is None:
+        raise ValueError("the source is not in Kafka")
+    return servers

@@ -54,6 +54,9 @@ _Value = TypeVar("_Value")
 CANCEL_SECONDS = 0.8
 """How long a run may take to stop by itself before its process is ended."""
 
+LANE_CANCEL_SECONDS = 15.0
+"""The same of a fast lane, whose tasks end behind their transactions."""
+
 STOP_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
 LOW_PRIORITY = 10
@@ -82,6 +85,7 @@ class SparkProcess:
         self._running = threading.Lock()
         self._starting = threading.Lock()
         self._cancel_at: float | None = None
+        self._cancel_seconds = CANCEL_SECONDS
         self._run_id = ""
 
     def start(self) -> Self:
@@ -165,6 +169,7 @@ class SparkProcess:
             raise _runs_already()
         try:
             self._cancel_at, self._run_id = None, spec.run_id
+            self._cancel_seconds = LANE_CANCEL_SECONDS if spec.lane == "fast" else CANCEL_SECONDS
             take = on_event or (lambda _event: None)
             report = self._attempt(spec, take, is_last=False)
             return report if report is not None else _certain(self._attempt(spec, take, is_last=True))
@@ -176,7 +181,7 @@ class SparkProcess:
         """Ask the run that is going on to stop; ``run`` raises ``RunCancelled`` within a second. Any thread may ask."""
         link, run_id = self._link, self._run_id
         if link is not None and run_id and self._cancel_at is None:
-            self._cancel_at = time.monotonic() + CANCEL_SECONDS
+            self._cancel_at = time.monotonic() + self._cancel_seconds
             link.send(CancelRun(run_id))
 
     def stop(self) -> None:

@@ -1,6 +1,6 @@
 """Where Spark runs: a target parsed from what a person writes, and the first look whether anybody answers there.
 
-    local[*], local[4]              this computer
+    local[*], local[4], local[4,2]  this computer; the second number: how often a task is tried
     sc://host:port/;use_ssl=true    a Spark Connect server; the parameters are Spark's own
     spark://host:port[,host:port]   a standalone cluster, with its standby masters
     yarn, k8s://..., any://...      whatever else spark-submit knows, passed on as it stands
@@ -31,11 +31,11 @@ SETTING = "spark."
 
 _ANSWER_SECONDS = 3.0
 _HERE = "Use local[*] to run on this computer."
-_LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})\])?")
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})(,[1-9]\d?)?\])?")
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+)"
 _STANDALONE = re.compile(rf"spark://{_PLACE}:\d{{1,5}}(,{_PLACE}:\d{{1,5}})*")
 _CONNECT = re.compile(rf"sc://({_PLACE})(?::(\d{{1,5}}))?(?:/(?:;(.*))?)?")
-_OTHERS = re.compile(r"yarn|k8s://\S+|local-cluster\[\d+,\d+,\d+\]|local\[(\*|\d+),\d+\]|[a-z][a-z0-9+.-]*://\S+")
+_OTHERS = re.compile(r"yarn|k8s://\S+|local-cluster\[\d+,\d+,\d+\]|[a-z][a-z0-9+.-]*://\S+")
 _KNOWN = ("local[*]", "sc://host:port", "spark://host:port", "yarn", "k8s://...")
 _PASSWORD = re.compile(r"//[^/@\s]*:[^/@\s]*@")
 _SECRET = re.compile(r"secret|passw|token|credential|(access|api|account|private)[._-]?key", re.IGNORECASE)

@@ -7,7 +7,7 @@ Settings of ours that decide what is read or kept win over those of a profile; a
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import KafkaError, KafkaException
@@ -17,7 +17,7 @@ from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Producer
+    from confluent_kafka import Consumer, Message, Producer
     from confluent_kafka.admin import AdminClient
 
 ANSWER_SECONDS: Final = 6.0
@@ -101,8 +101,18 @@ def consumer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Con
     return Consumer({**settings, **{name.replace("_", "."): value for name, value in own.items()}})
 
 
-def producer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Producer:
-    """Make a client that writes at least once, the messages of a key in order; arguments as of ``consumer``."""
+def producer(
+    servers: KafkaServers,
+    said: Said | None = None,
+    on_delivery: Callable[[KafkaError | None, Message], None] | None = None,
+    **own: Any,
+) -> Producer:
+    """Make a client that writes at least once, the messages of a key in order.
+
+    Args:
+        servers, said, own: as of ``consumer``.
+        on_delivery: told what became of each message, or with ``delivery_report_only_error`` of those that failed.
+    """
     from confluent_kafka import Producer
 
     settings = {
@@ -114,6 +124,7 @@ def producer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Pro
         "enable.idempotence": True,
         "acks": "all",
         "partitioner": PARTITIONER,
+        **({} if on_delivery is None else {"on_delivery": on_delivery}),
     }
     return Producer({**settings, **{name.replace("_", "."): value for name, value in own.items()}})
 

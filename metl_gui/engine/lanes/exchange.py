@@ -1,0 +1,268 @@
+"""The Kafka side of one task of a lane: a member of its consumer group and a producer whose transactions go with it.
+
+Both live and die together. After an error that is not known to be harmless they are thrown away and made again: a new
+producer of the same transactional id ends whatever the old one left open, and a new consumer begins at what is
+committed. So there is one way back from every fault, and it is the way that a killed task takes too.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from metl_gui.engine.kafka.clients import Said, consumer, producer
+from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.kafka.starting import gone
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+_log = logging.getLogger(__name__)
+
+SESSION_MS = 6_000
+"""After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""
+
+TRANSACTION_MS = 15_000
+"""A transaction that its task has left is given up by the broker after so long, and holds readers up until then."""
+
+_CALL_SECONDS = 10.0
+_CLOSE_SECONDS = 3.0
+_FULL_SECONDS = 0.05
+_CONSUMING: dict[str, Any] = {
+    # Not cooperative: there members join a new generation while they are within a transaction of the old one, which
+    # is then refused; and a partition that a member should have given up stays without an owner for ever when its task
+    # dies in that moment, as the one that comes in its place has nothing to give up.
+    "partition_assignment_strategy": "roundrobin",
+    "session_timeout_ms": SESSION_MS,
+    "heartbeat_interval_ms": SESSION_MS // 3,
+    # Without these a partition rests for a second after an error, and whenever enough is waiting.
+    "fetch_queue_backoff_ms": 20,
+    "fetch_error_backoff_ms": 100,
+    "queued_max_messages_kbytes": 32_768,
+    "topic_metadata_refresh_interval_ms": 5_000,
+    "reconnect_backoff_max_ms": 1_000,
+}
+_PRODUCING: dict[str, Any] = {
+    "transaction_timeout_ms": TRANSACTION_MS,
+    "delivery_report_only_error": True,
+    "linger_ms": 2,
+    # A topic that was just made may not be known everywhere; one that is missing is told soon.
+    "topic_metadata_propagation_max_ms": 5_000,
+    "queue_buffering_max_messages": 1_000_000,
+    "queue_buffering_max_kbytes": 262_144,
+    "reconnect_backoff_max_ms": 1_000,
+}
+
+
+class Owner(Protocol):
+    """Who is told which partitions come and go; on the thread that takes messages."""
+
+    def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+        """Take partitions over, and return where each is read from."""
+        ...
+
+    def went(self, places: Iterable[Place]) -> None:
+        """Forget partitions."""
+        ...
+
+    def ended(self, place: Place, offset: int) -> None:
+        """Note that there is nothing behind an offset for now."""
+        ...
+
+    def lost(self, place: Place, text: str) -> None:
+        """Tell that records were gone before they were read."""
+        ...
+
+
+class Exchange:
+    """A consumer and a producer that share transactions. For one thread.
+
+    Args:
+        order: the lane's.
+        number: of the task, which names the member and its producer.
+        owner: hears of partitions.
+
+    Raises:
+        KafkaException: the servers do not answer, or refuse.
+    """
+
+    def __init__(self, order: LaneOrder, number: int, owner: Owner) -> None:
+        self.order = order
+        self.owner = owner
+        self.said = Said()
+        self.refused: tuple[KafkaError, str] | None = None
+        name = f"{order.run_id}-{number}"
+        self.producer = producer(
+            order.servers, self.said, self._delivered, transactional_id=f"{order.group}-{name}", **_PRODUCING
+        )
+        self.consumer = consumer(order.servers, self.said, group_id=order.group, group_instance_id=name, **_CONSUMING)
+        self._topics: list[str] = []
+
+    def open(self) -> None:
+        """End what an earlier attempt left, and join the group.
+
+        Raises:
+            KafkaException: the servers do not answer, or refuse.
+        """
+        self.producer.init_transactions(_CALL_SECONDS)
+        self.subscribe(self.order.topics)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Read these topics."""
+        wanted = sorted(topics)
+        if wanted != self._topics:
+            self._topics = wanted
+            self.consumer.subscribe(wanted, on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked)
+
+    def subscribe_all(self, pattern: str) -> None:
+        """Read all topics that a pattern fits by now, besides those that are named."""
+        fits = re.compile(pattern).fullmatch
+        there = self.consumer.list_topics(timeout=_CALL_SECONDS).topics
+        found = {name for name in there if fits(name) and not name.startswith("__")}
+        self.subscribe({*self.order.topics, *found})
+
+    def pause(self, place: Place) -> None:
+        """Take no messages of a partition for a while."""
+        self.consumer.pause([TopicPartition(*place)])
+
+    def go_on(self, place: Place) -> None:
+        """Take messages of a partition again."""
+        self.consumer.resume([TopicPartition(*place)])
+
+    def go_back(self, place: Place, offset: int) -> None:
+        """Read a partition on from another offset."""
+        self.go_on(place)
+        self.consumer.seek(TopicPartition(*place, offset))
+
+    def take(self, most: int, seconds: float) -> list[Message]:
+        """Return messages that are there, waiting so long at most for the first.
+
+        Raises:
+            KafkaException: the group, the servers or a topic are at fault.
+        """
+        first = self.consumer.poll(seconds)
+        if first is None:
+            return []
+        found = [first, *self.consumer.consume(most - 1, 0.0)]
+        return [message for message in found if message.error() is None or self._heed(message)]
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.refused = None
+        self.producer.begin_transaction()
+
+    def send(self, messages: Iterable[Outgoing]) -> None:
+        """Send messages in the transaction.
+
+        Raises:
+            KafkaException: one of them cannot be sent.
+        """
+        produce = self.producer.produce
+        for message in messages:
+            topic, value, key, headers = message
+            while True:
+                try:
+                    produce(topic, value, key, headers=headers)
+                    break
+                except BufferError:
+                    self.producer.poll(_FULL_SECONDS)
+
+    def commit(self, offsets: Sequence[TopicPartition], may_commit: Callable[[], bool]) -> bool:
+        """End the transaction together with the offsets.
+
+        Args:
+            offsets: what is read next, with its metadata.
+            may_commit: asked at the last moment; otherwise the transaction is taken back.
+
+        Returns:
+            Whether it is committed.
+
+        Raises:
+            KafkaException: it is not, or nobody knows.
+        """
+        self.producer.send_offsets_to_transaction(list(offsets), self.consumer.consumer_group_metadata(), _CALL_SECONDS)
+        if not may_commit():
+            self.producer.abort_transaction(_CALL_SECONDS)
+            return False
+        self.producer.commit_transaction(_CALL_SECONDS)
+        return True
+
+    def close(self) -> None:
+        """Let go of the servers; where they do not answer, whatever is still open is left to its timeouts."""
+        closing = threading.Thread(target=self._close, name="lane-close", daemon=True)
+        closing.start()
+        closing.join(_CLOSE_SECONDS)
+
+    def _close(self) -> None:
+        try:
+            self.producer.purge()
+            self.consumer.close()
+        except (KafkaException, RuntimeError) as error:
+            _log.info("closing: %s", error)
+
+    def _assigned(self, _consumer: Any, partitions: list[TopicPartition]) -> None:
+        if partitions:
+            committed = self.consumer.committed(partitions, _CALL_SECONDS)
+            self.consumer.assign(list(self.owner.came(committed)))
+
+    def _revoked(self, _consumer: Any, partitions: list[TopicPartition]) -> None:
+        self.owner.went(Place(one.topic, one.partition) for one in partitions)
+        self.consumer.unassign()
+
+    def _heed(self, sign: Message) -> bool:
+        """Heed what is told among messages; False, as it is none of them.
+
+        Raises:
+            KafkaException: it is an error that does not go by itself.
+        """
+        error: Any = sign.error()
+        place = Place(sign.topic() or "", sign.partition() or 0)
+        match error.code():
+            case KafkaError._PARTITION_EOF:
+                self.owner.ended(place, sign.offset() or 0)
+            case KafkaError._AUTO_OFFSET_RESET | KafkaError.OFFSET_OUT_OF_RANGE:
+                self._reset(place, error)
+            case _ if error.retriable() or error.code() in _PASSING:
+                _log.info("%s/%s: %s", place.topic, place.partition, error)
+            case _:
+                raise KafkaException(error)
+        return False
+
+    def _reset(self, place: Place, error: KafkaError) -> None:
+        """Go on with the first record that is there, where retention was faster than the lane."""
+        partition = TopicPartition(place.topic, place.partition)
+        first, _ = self.consumer.get_watermark_offsets(partition, _CALL_SECONDS, cached=False)
+        known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
+        name = f"{place.topic}/{place.partition}"
+        self.owner.lost(place, gone(name, known, first) if known < first else f"{name}: {error.str()}")
+        self.consumer.seek(TopicPartition(place.topic, place.partition, first))
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None and self.refused is None and error.code() not in _PURGED:
+            self.refused = error, message.topic() or ""
+
+
+_PASSING = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._RESOLVE,
+        KafkaError._TIMED_OUT,
+        KafkaError._MAX_POLL_EXCEEDED,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+    }
+)
+"""What goes by itself: the client tries again."""
+
+_PURGED = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
+"""What becomes of the other messages of a transaction that is taken back."""

@@ -1,0 +1,144 @@
+"""What has to be there before the tasks of a lane start: one cluster, topics, places to begin, an agreed state."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
+from metl_gui.engine.kafka.listing import ListedPartition, Lister
+from metl_gui.engine.kafka.servers import KafkaServers, parse_address
+from metl_gui.engine.kafka.starting import parse_start, start_offsets
+from metl_gui.engine.lanes.agreement import begin_lane
+from metl_gui.engine.lanes.committed import Committed
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place, group_of
+from metl_gui.engine.lanes.lane_report import servers_of_lane
+from metl_gui.engine.lanes.lane_topic import make_topic
+from metl_gui.engine.lanes.members import PlanState
+from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.targets import Kind
+from metl_gui.errors import RunError
+
+if TYPE_CHECKING:
+    from metl_gui.engine.runtimes import Runtime
+
+
+class LaneStart:
+    """A lane that is about to start.
+
+    Args:
+        spec: the run.
+
+    Raises:
+        RunError: it cannot start as it was asked.
+
+    Attributes:
+        partitions: of its source, as listed now.
+        committed: asks for what it committed.
+        notes: what a person should know of where it begins.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.servers = _one_cluster(spec)
+        self.address = parse_address(spec.source)
+        self.group = group_of(spec.group, spec.run_id)
+        lister = Lister(self.servers, self.address)
+        self.partitions: tuple[ListedPartition, ...] = lister.listed()
+        self.committed = Committed(lister, self.group)
+        self.notes = self._commit_starts(lister)
+
+    def order(self, runtime: Runtime, token: str) -> LaneOrder:
+        """Bring the plan to the workers, make the topic of the lane, announce the state, and return the order.
+
+        Raises:
+            RunError: servers do not answer or refuse.
+        """
+        spec = self.spec
+        plan = runtime.folder / f"plan-{hashlib.sha256(spec.plan).hexdigest()[:32]}.json"
+        if not plan.exists():
+            plan.write_bytes(spec.plan)
+        order = LaneOrder(
+            run_id=spec.run_id,
+            token=token,
+            group=self.group,
+            matrix=spec.matrix,
+            servers=self.servers,
+            topics=tuple(sorted({one.topic for one in self.partitions})),
+            pattern=self.address.pattern,
+            sink=_topic_of(spec.sink, "sink"),
+            errors=_topic_of(spec.errors, "error topic"),
+            plan=runtime.ship_plan(plan),
+            state=spec.state,
+            hash=spec.hash,
+            publication=spec.publication,
+            mode=spec.mode,
+            is_counted=spec.mode == "production" and not spec.is_frozen,
+            has_tombstones=spec.has_tombstones,
+            wait_seconds=spec.wait_seconds,
+            max_record_bytes=spec.max_record_bytes,
+            limit=spec.limit,
+        )
+        make_topic(self.servers, order.lane_topic)
+        if order.matrix:
+            started_with = PlanState(state=spec.state, hash=spec.hash, plan=spec.plan, publication=spec.publication)
+            begin_lane(self.servers, order.matrix, self.group, started_with)
+        return order
+
+    def tasks(self, runtime: Runtime) -> int:
+        """Return how many tasks share the partitions; a server that is everybody's keeps one slot for others."""
+        if self.spec.limit is not None:
+            return 1
+        slots = runtime.parallelism - (runtime.target.kind is Kind.CONNECT)
+        return max(1, min(slots, len(self.partitions)))
+
+    def ends(self) -> dict[Place, int]:
+        """Return where the partitions ended when they were listed."""
+        return {Place(one.topic, one.partition): one.end for one in self.partitions}
+
+    def _commit_starts(self, lister: Lister) -> tuple[str, ...]:
+        """Commit where partitions begin of which the group has committed nothing, so that each begins there once."""
+        known = self.committed.offsets()
+        new = [one for one in self.partitions if Place(one.topic, one.partition) not in known]
+        if not new:
+            return ()
+        offsets, notes = start_offsets(lister, self.partitions, parse_start(self.spec.start))
+        self.committed.begin_at({Place(one.topic, one.partition): offsets[one.topic, one.partition] for one in new})
+        return notes
+
+
+def _one_cluster(spec: RunSpec) -> KafkaServers:
+    """Return the servers of a lane.
+
+    Raises:
+        RunError: source, sink and errors are not on one cluster.
+    """
+    all_servers = servers_of_lane(spec)
+    source = all_servers[0]
+    if any(other.client_settings != source.client_settings for other in all_servers[1:]):
+        ids = [_cluster_of(servers) for servers in all_servers]
+        if len(set(ids)) > 1:
+            raise RunError(
+                "A fast lane stays on one Kafka cluster.",
+                f"Its source is on {source.shown}, its sink on {all_servers[1].shown}, its error topic on "
+                f"{all_servers[2].shown}; no transaction spans two.",
+                "Use --lane batch, which delivers at least once, or bring the topics to one cluster.",
+            )
+    return source
+
+
+def _cluster_of(servers: KafkaServers) -> str:
+    said = Said()
+    with in_words(servers, said):
+        return str(admin(servers, said).list_topics(timeout=ANSWER_SECONDS).cluster_id)
+
+
+def _topic_of(address: str, what: str) -> str:
+    topics = parse_address(address).topics
+    if len(topics) != 1:
+        raise RunError(
+            f"The {what} of a fast lane is one topic.",
+            f"{address} names {len(topics)}.",
+            "Write it like kafka://host:port/topic.",
+        )
+    return topics[0]

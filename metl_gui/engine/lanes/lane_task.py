@@ -1,0 +1,339 @@
+"""One task of a fast lane, on an executor: consume, map and produce in transactions until the lane ends.
+
+Each turn takes what is there, maps it partition by partition, and commits messages, set-aside records, offsets and
+counts in one transaction. While that goes on the next records gather, so transactions are short while little flows and
+long under load. Between two of them the task takes up states, obeys orders, and lets partitions come and go.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
+
+from metl_gui.engine.failures import TaskError
+from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.lanes.agreement import AgreementSettings, StateMember
+from metl_gui.engine.lanes.exchange import Exchange
+from metl_gui.engine.lanes.lane_order import FAILED, STOP, TROUBLE, Failure, LaneOrder, Place, Trouble, counts_key
+from metl_gui.engine.lanes.lane_topic import LaneWords, base_value, read_bases
+from metl_gui.engine.lanes.mapping import Mappers
+from metl_gui.engine.lanes.members import PlanState
+from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote, read_note
+from metl_gui.engine.lanes.refusals import explain_refusal
+from metl_gui.engine.lanes.share import Commit, Facts, Share
+from metl_gui.errors import RunError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+_log = logging.getLogger(__name__)
+_MOST_MESSAGES = 4000
+_MOST_BYTES = 16 << 20
+_FIRST_BYTES = 1024.0
+_POLL_SECONDS = 0.05
+_LOOK_SECONDS = 0.005
+_PATIENCE_SECONDS = 2.0
+_REST_SECONDS = 0.25
+_LONGEST_REST_SECONDS = 3.0
+_TELL_AFTER_SECONDS = 1.5
+_TOPICS_SECONDS = 5.0
+_SAY_SECONDS = 5.0
+
+
+class LaneTask:
+    """One attempt of one task.
+
+    Args:
+        order: the lane's.
+        number: of the task.
+        plan: the compiled plan.
+    """
+
+    def __init__(self, order: LaneOrder, number: int, plan: bytes) -> None:
+        self.order = order
+        self.number = number
+        self.shares: dict[Place, Share] = {}
+        started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
+        self.mappers = Mappers(order, started_with)
+        self.words = LaneWords(order.servers, order.lane_topic)
+        self.member = self._member(started_with) if order.matrix else None
+        self._parent = os.getppid()
+        self._bytes_each = _FIRST_BYTES
+        self._has_new = False
+        self._told = ""
+        self._rest_seconds = _REST_SECONDS
+        self._failing_since: float | None = None
+        self._looked = 0.0
+
+    def run(self) -> None:
+        """Map until the lane ends, or this attempt is not needed any more."""
+        # Few of the objects of a turn are in cycles, and looking through all of them takes longer than a transaction.
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        try:
+            while not self._is_over():
+                self._attempt()
+        except RunError as error:
+            self._fail(error)
+        finally:
+            if self.member is not None:
+                self.member.close()
+            self.words.close()
+
+    def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+        """Take partitions over where their last transaction ended."""
+        notes = {Place(one.topic, one.partition): self._note_of(one) for one in committed}
+        wanted = {place: note.base for place, note in notes.items() if note.base}
+        bases = read_bases(self.order.servers, self.order.lane_topic, wanted) if wanted else {}
+        for one in committed:
+            place = Place(one.topic, one.partition)
+            note = notes[place]
+            counts = Counts(bases.get(place), note.base, note.tally)
+            self.shares[place] = Share(place, max(one.offset, -1), note, counts)
+        self._has_new = True
+        # A partition of which nothing was committed came while the lane runs, and is read from its beginning.
+        return [
+            TopicPartition(one.topic, one.partition, one.offset if one.offset >= 0 else OFFSET_BEGINNING)
+            for one in committed
+        ]
+
+    def went(self, places: Iterable[Place]) -> None:
+        """Forget partitions: whoever has them now knows from their offsets what was done."""
+        for place in places:
+            self.shares.pop(place, None)
+
+    def ended(self, place: Place, offset: int) -> None:
+        """Note that there is nothing behind an offset for now."""
+        if place in self.shares:
+            self.shares[place].end = offset
+
+    def lost(self, place: Place, text: str) -> None:
+        """Tell that records were gone before they were read."""
+        _log.warning("%s: %s", place, text)
+        self._tell(text)
+
+    def _member(self, started_with: PlanState) -> StateMember:
+        order = self.order
+        settings = AgreementSettings(lane=order.group, is_counted=order.is_counted)
+        instance = f"{order.run_id}/{self.number}"
+        return StateMember(order.servers, order.matrix, instance, started_with, settings, self.mappers.prepare)
+
+    def _attempt(self) -> None:
+        """Map until something fails, and rest a while if it does."""
+        self._wait_until_allowed()
+        self.shares.clear()
+        exchange: Exchange | None = None
+        try:
+            exchange = Exchange(self.order, self.number, self)
+            exchange.open()
+            while not self._is_over() and self._turn(exchange):
+                pass
+        except KafkaException as error:
+            self._mind(error, exchange)
+        finally:
+            if exchange is not None:
+                exchange.close()
+
+    def _turn(self, exchange: Exchange) -> bool:
+        """Do one transaction, if there is something for one; False to begin again at what is committed."""
+        self._look_for_topics(exchange)
+        if self.member is not None:
+            self._take_up(self.member)
+            if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
+                return False
+            self._obey(exchange, self.member)
+        batch = self._batch(exchange)
+        return not batch or self._deliver(exchange, batch)
+
+    def _batch(self, exchange: Exchange) -> dict[Share, list[Message]]:
+        """Return what there is to do by partition; no messages for one of which only things are told."""
+        batch: dict[Share, list[Message]] = {}
+        for share in self.shares.values():
+            if share.held and (share.is_hopeful or share.is_overdue(self.order.wait_seconds)):
+                batch[share] = share.release(self.order.wait_seconds)
+                exchange.go_on(share.place)
+        messages = exchange.take(self._most(), 0.0 if batch else _POLL_SECONDS)
+        for message in messages:
+            found = self.shares.get(Place(message.topic() or "", message.partition() or 0))
+            if found is not None:
+                batch.setdefault(found, []).append(message)
+        if messages:
+            self._bytes_each = max(1.0, 0.8 * self._bytes_each + 0.2 * sum(map(len, messages)) / len(messages))
+        else:
+            batch |= {share: [] for share in self.shares.values() if share.is_due and share not in batch}
+        return batch
+
+    def _most(self) -> int:
+        """Return how many messages the next transaction may have."""
+        most = min(_MOST_MESSAGES, int(_MOST_BYTES / self._bytes_each))
+        return max(1, most if self.order.limit is None else min(most, self.order.limit - self._read))
+
+    def _deliver(self, exchange: Exchange, batch: dict[Share, list[Message]]) -> bool:
+        """Map and commit; False when it was taken back, as what this maps with is not agreed on any more."""
+        facts = self._facts()
+        mapped = [(share, self.mappers.map(share, messages)) for share, messages in batch.items()]
+        kept: list[Outgoing] = []
+        commits = [
+            share.commit(done.messages, done.tally, facts, self._keeper(share, kept))
+            for share, done in mapped
+            if done.messages or not share.held or not share.note.is_waiting
+        ]
+        commits = [commit for commit in commits if commit.position >= 0]
+        for share in batch:
+            if share.held:
+                exchange.pause(share.place)
+        if not commits:
+            return True
+        exchange.begin()
+        for _, done in mapped:
+            exchange.send(done.outgoing)
+        exchange.send(kept)
+        if not exchange.commit([commit.offset for commit in commits], self._may_map):
+            return False
+        self._took(commits)
+        return True
+
+    def _took(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            self._has_new = self._has_new or commit.share.position < 0
+            commit.share.took(commit)
+        self._rest_seconds, self._failing_since = _REST_SECONDS, None
+        self._tell("")
+        if self._has_new and self.member is not None:
+            self._has_new = False
+            self._tell_positions(self.member)
+
+    def _obey(self, exchange: Exchange, member: StateMember) -> None:
+        """Go back where somebody ordered to."""
+        for share in list(self.shares.values()):
+            order = member.set_back(*share.place)
+            if order is None or order.id == share.note.order:
+                continue
+            kept: list[Outgoing] = []
+            commit = share.go_back(order.offset, order.id, self._facts(), self._keeper(share, kept))
+            exchange.begin()
+            exchange.send(kept)
+            if exchange.commit([commit.offset], self._may_map):
+                share.took(commit)
+                exchange.go_back(share.place, order.offset)
+                member.obeyed(order)
+
+    def _take_up(self, member: StateMember) -> None:
+        """Map with another state from now on, if one is in force."""
+        taken = member.poll()
+        if taken is None:
+            return
+        self.mappers.take_up(taken)
+        for share in self.shares.values():
+            share.hope()
+        self._tell_positions(member)
+
+    def _tell_positions(self, member: StateMember) -> None:
+        member.took_up({place: share.position for place, share in self.shares.items() if share.position >= 0})
+
+    def _note_of(self, committed: TopicPartition) -> OffsetNote:
+        """Return what this run committed of a partition; of another run's note only the order that it obeyed."""
+        note = read_note(committed.metadata) or OffsetNote(run=self.order.run_id)
+        return note if note.run == self.order.run_id else OffsetNote(run=self.order.run_id, order=note.order)
+
+    def _keeper(self, share: Share, kept: list[Outgoing]) -> Callable[[int, bytes], None]:
+        """Return what takes counts that are too long for the metadata of an offset."""
+
+        def keep(number: int, counts: bytes) -> None:
+            key = counts_key(share.place).encode()
+            kept.append(Outgoing(self.order.lane_topic, base_value(number, counts), key, []))
+
+        return keep
+
+    def _facts(self) -> Facts:
+        mapper = self.mappers.current
+        return Facts(self.order.run_id, self.number, mapper.state, mapper.hash)
+
+    @property
+    def _read(self) -> int:
+        return sum(share.counts.read for share in self.shares.values())
+
+    def _is_over(self) -> bool:
+        """Whether the lane ends, this attempt is superseded, or whoever started it is gone."""
+        if self.order.limit is not None and self._read >= self.order.limit:
+            return True
+        if self.member is not None and self.member.is_fenced:
+            return True
+        return self.words.newest(STOP) == self.order.token.encode() or os.getppid() != self._parent
+
+    def _may_map(self) -> bool:
+        return self.member is None or self.member.may_map
+
+    def _wait_until_allowed(self, seconds: float | None = None) -> bool:
+        """Wait until what this maps with is agreed on; False when that takes longer than so many seconds."""
+        began = time.monotonic()
+        while self.member is not None and not self.member.may_map:
+            if self._is_over() or (seconds is not None and time.monotonic() - began > seconds):
+                return False
+            if self.member.trouble:
+                self._tell(self.member.trouble)
+            if taken := self.member.poll():
+                self.mappers.take_up(taken)
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def _look_for_topics(self, exchange: Exchange) -> None:
+        """Read topics too that are made while the lane runs, where a pattern says which."""
+        now = time.monotonic()
+        if self.order.pattern and now - self._looked > _TOPICS_SECONDS:
+            self._looked = now
+            exchange.subscribe_all(self.order.pattern)
+
+    def _mind(self, error: KafkaException, exchange: Exchange | None) -> None:
+        """Rest a while after an error that goes by, longer each time.
+
+        Raises:
+            RunError: it does not go by.
+        """
+        refused, said = (exchange.refused, exchange.said) if exchange is not None else (None, None)
+        refusal = explain_refusal(self.order, error, refused, said)
+        if refusal is not None:
+            raise refusal
+        _log.warning("task %s of the lane begins again at what is committed: %s %s", self.number, error, refused)
+        now = time.monotonic()
+        self._failing_since = self._failing_since or now
+        if now - self._failing_since > _TELL_AFTER_SECONDS:
+            why = refused[0].str() if refused is not None else error.args[0].str() if error.args else str(error)
+            about = f" ({refused[1]})" if refused is not None and refused[1] else ""
+            self._tell(
+                f"Kafka takes no transaction of task {self.number}{about}: {why}. It is tried again; nothing is lost."
+            )
+        self._wait(self._rest_seconds)
+        self._rest_seconds = min(2 * self._rest_seconds, _LONGEST_REST_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self._is_over():
+            time.sleep(_LOOK_SECONDS)
+
+    def _tell(self, text: str) -> None:
+        """Tell people what keeps the task from its work; nothing once it goes on."""
+        if text != self._told:
+            self._told = text
+            trouble = Trouble(token=self.order.token, text=text)
+            self.words.say(f"{TROUBLE}{self.number}", msgspec.json.encode(trouble))
+
+    def _fail(self, error: RunError) -> None:
+        """Say what nothing can be done about here; the driver ends the lane.
+
+        Raises:
+            TaskError: it cannot be said; Spark carries it.
+        """
+        _log.error("task %s of the lane cannot go on: %s", self.number, error)
+        failure = Failure(token=self.order.token, title=error.title, text=error.text, hint=error.hint)
+        try:
+            self.words.say(f"{FAILED}{self.number}", msgspec.json.encode(failure), _SAY_SECONDS)
+        except RunError:
+            raise TaskError(error) from error

@@ -1,0 +1,187 @@
+"""What a task of a lane knows of one partition that it has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
+
+from metl_gui.engine.lanes.lane_order import Place
+from metl_gui.engine.lanes.latencies import Latencies
+from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote
+from metl_gui.engine.report import Tally
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+Version = tuple[str, str]
+"""A version that is not known yet: its schema, and what is told of it."""
+
+_NOTE_SECONDS = 0.25
+_REST_SECONDS = 0.3
+_MOST_STATES = 60
+
+
+class Facts(NamedTuple):
+    """What stands in every note of a task.
+
+    Args:
+        run, task: whose it is.
+        state, hash: what it maps with.
+    """
+
+    run: str
+    task: int
+    state: int
+    hash: str
+
+
+class Commit(NamedTuple):
+    """What is committed of a partition.
+
+    Args:
+        share: the partition.
+        position: the next record.
+        counts, note: as of then.
+        metadata: what stands with the offset.
+        messages: what was mapped.
+    """
+
+    share: Share
+    position: int
+    counts: Counts
+    note: OffsetNote
+    metadata: str
+    messages: list[Message]
+
+    @property
+    def offset(self) -> TopicPartition:
+        """The offset as a transaction takes it."""
+        return TopicPartition(*self.share.place, self.position, self.metadata)
+
+
+class Share:
+    """One partition.
+
+    Args:
+        place: which.
+        position: the next record, as committed; negative where nothing was committed.
+        note: what was committed with it.
+        counts: of the run in the partition.
+
+    Attributes:
+        end: where there was nothing more for the moment; it may lie behind the last record.
+        held: messages that wait, the first of them for its version.
+        given_up: versions that were waited for in vain.
+        is_hopeful: what is held may have its version now.
+    """
+
+    def __init__(self, place: Place, position: int, note: OffsetNote, counts: Counts) -> None:
+        self.place = place
+        self.position = position
+        self.note = note
+        self.counts = counts
+        self.end = -1
+        self.held: list[Message] = []
+        self.given_up: set[Version] = set()
+        self.is_hopeful = False
+        self._waits_for: Version | None = None
+        self._held_since = 0.0
+        self._latencies = Latencies()
+        self._touched = self._noted = time.monotonic()
+        self._is_told = True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something is to be committed though no message comes: its end, or how long the last ones took."""
+        if self.held or time.monotonic() - self._touched < _REST_SECONDS:
+            return False
+        return self.end > self.position >= 0 or not self._is_told
+
+    def hold(self, messages: list[Message], version: Version) -> None:
+        """Keep messages until the version of the first is known, or was waited for long enough."""
+        if self._waits_for != version:
+            self._waits_for, self._held_since = version, time.monotonic()
+        self.held = messages
+
+    def release(self, wait_seconds: float) -> list[Message]:
+        """Return what was held, to be tried again; a version that was waited for long enough is given up."""
+        if self._waits_for is not None and time.monotonic() - self._held_since >= wait_seconds:
+            self.given_up.add(self._waits_for)
+            self._waits_for = None
+        held, self.held, self.is_hopeful = self.held, [], False
+        return held
+
+    def is_overdue(self, wait_seconds: float) -> bool:
+        """Whether what is held was waited for long enough."""
+        return bool(self.held) and time.monotonic() - self._held_since >= wait_seconds
+
+    def hope(self) -> None:
+        """Try what is held again, and wait anew for what was given up, as there is a new state."""
+        self.given_up.clear()
+        self.is_hopeful = bool(self.held)
+
+    def commit(self, messages: list[Message], tally: Tally, facts: Facts, keep: Callable[[int, bytes], None]) -> Commit:
+        """Say what is committed when some messages were mapped.
+
+        Args:
+            messages: the next of it; none to tell only how things stand.
+            tally: what was counted of them.
+            facts: of the task.
+            keep: takes counts that are too long for the metadata.
+        """
+        states = self.note.states
+        if messages and states[-1:] != (facts.state,):
+            states = (*states, facts.state)[-_MOST_STATES:]
+        position = (messages[-1].offset() or 0) + 1 if messages else max(self.position, self.end)
+        if self.held:
+            position = self.held[0].offset() or 0
+        return self._commit(position, tally, facts, states, self.note.order, messages, keep)
+
+    def go_back(self, offset: int, order: str, facts: Facts, keep: Callable[[int, bytes], None]) -> Commit:
+        """Say what is committed when the partition is set back by an order."""
+        self.held, self.end = [], -1
+        return self._commit(offset, Tally(), facts, self.note.states, order, [], keep)
+
+    def took(self, commit: Commit) -> None:
+        """Note that it is committed, at this moment."""
+        self.position, self.counts, self.note = commit.position, commit.counts, commit.note
+        self._touched = time.monotonic()
+        if commit.messages:
+            now = time.time() * 1000
+            times = [message.timestamp() for message in commit.messages]
+            known = [now - at for kind, at in times if kind != TIMESTAMP_NOT_AVAILABLE]
+            self._latencies.add(np.array(known, np.float64))
+            self._is_told = False
+
+    def _commit(
+        self,
+        position: int,
+        tally: Tally,
+        facts: Facts,
+        states: tuple[int, ...],
+        order: str,
+        messages: list[Message],
+        keep: Callable[[int, bytes], None],
+    ) -> Commit:
+        note = OffsetNote(
+            run=facts.run,
+            task=facts.task,
+            states=states,
+            hash=facts.hash,
+            latency=self._latency(is_last=not messages),
+            is_waiting=bool(self.held),
+            order=order,
+        )
+        counts = self.counts.after(tally)
+        return Commit(self, position, counts, note, counts.written(note, keep), messages)
+
+    def _latency(self, *, is_last: bool) -> dict[int, int]:
+        now = time.monotonic()
+        if not is_last and now - self._noted < _NOTE_SECONDS:
+            return self.note.latency
+        self._noted, self._is_told = now, True
+        return self._latencies.histogram()

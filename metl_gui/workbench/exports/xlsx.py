@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import IO
 
 from metl_gui.core.canonical import state_hash
-from metl_gui.core.comments import Comments, Spot
+from metl_gui.core.comments import Comments
 from metl_gui.core.compatibility import is_readable
 from metl_gui.core.document import Document
 from metl_gui.core.gaps import gaps
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.masks import hidden_targets
-from metl_gui.core.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
@@ -26,6 +25,7 @@ from metl_gui.registry.mapping_workbook import SHEET
 from metl_gui.registry.workbook import MAX_ROWS
 from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
 from metl_gui.workbench.exports.export import Choices, Export
+from metl_gui.workbench.exports.spots import spot_words
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.workbook_writer import Column, Row, SheetPlan, write_workbook
 
@@ -184,21 +184,7 @@ def _gap_rows(document: Document) -> Iterator[Row]:
 
 def _comment_rows(document: Document, comments: Comments) -> Iterator[Row]:
     for comment in comments.all:
-        ends = [
-            _spot_words(document, side, end)
-            for side, end in ((Side.EXTRACTION, comment.subject.source), (Side.CDM, comment.subject.target))
-            if end is not None
-        ]
-        yield " → ".join(ends), comment.text, comment.who, day_of(comment.when_ms)
-
-
-def _spot_words(document: Document, side: Side, spot: Spot) -> str:
-    schema = document.tree(side).find_schema(spot.schema)
-    version = document.tree(side).find_version(spot.version) if spot.version else None
-    attribute = version.attribute(spot.attribute) if version is not None and spot.attribute else None
-    words = schema.name if schema is not None else "(gone)"
-    words += f"@{version.label}" if version is not None else ""
-    return words + (f" {attribute.path}" if attribute is not None else "")
+        yield spot_words(document, comment), comment.text, comment.who, day_of(comment.when_ms)
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:

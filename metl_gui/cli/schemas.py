@@ -51,18 +51,35 @@ def _register_import(commands: Commands) -> None:
     parser = commands.add(
         "import",
         run_import,
-        "add schemas and versions from files, folders or patterns",
-        "Each new version inherits the mapping of the one before; what then needs review is said. "
+        "add schemas and versions from files, registries or databases",
+        "A SOURCE is a file, a folder or a pattern; the address of a schema registry (https://host/apis/registry/v3, "
+        "or the bare host of one with Confluent's API) or of a PostgreSQL database (postgresql://user@host/database); "
+        "or a profile, @NAME. Each new version inherits the mapping of the one before; what then needs review is said. "
         "Ends with 1 when every source was refused. What an import that was killed or stopped had still to add is kept "
         "with the project: metl resume goes on with it.",
     )
     add_project(parser)
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, a folder or a pattern")
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a file, a folder, a pattern, an address or @PROFILE"
+    )
     parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
     parser.add_argument(
         "--format",
         default="auto",
         help="auto (looks into each file, the default), json-schema, connect-json, connect-schema or avro",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="of a registry only the subjects, of a database only the tables that fit (* and ?); may come again",
+    )
+    parser.add_argument(
+        "--prefix",
+        default="",
+        metavar="NAME",
+        help="what the topics of a database's tables begin with (Debezium's topic.prefix)",
     )
 
 
@@ -95,6 +112,7 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.core.nodes import Side
     from metl_gui.registry.formats import parse_format
     from metl_gui.workbench.importing import import_sources
+    from metl_gui.workbench.remote_sources import Choice
     from metl_gui.workbench.session import Workbench
 
     try:
@@ -102,7 +120,9 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     except UserError as error:
         wrong_usage(arguments, str(error))
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
-        done = import_sources(workbench, Side(arguments.tree), arguments.sources, arguments.format, watch=watch)
+        choice = Choice(tuple(arguments.only), arguments.prefix)
+        side = Side(arguments.tree)
+        done = import_sources(workbench, side, arguments.sources, arguments.format, watch=watch, choice=choice)
     return _told(done, arguments, out)
 
 

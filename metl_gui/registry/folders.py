@@ -138,7 +138,7 @@ def _files(source: str, refused: list[Refusal]) -> Iterator[SourceFile]:
     if not source:
         return
     if "://" in source:
-        refused.append(Refusal(source, "Addresses of registries are not read yet. Name a file or a folder."))
+        refused.append(Refusal(source, "It is no address that schemas are read from. Name a registry or a database."))
     elif path.is_dir():
         yield from _below(path, refused)
     elif path.exists():

@@ -26,12 +26,14 @@ from metl_gui.core.review import review_items
 from metl_gui.errors import EditError
 from metl_gui.registry import folders
 from metl_gui.registry.formats import parse_format
-from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.reading import Reading, Refusal, merge
 from metl_gui.registry.row_inference import have_same_paths
+from metl_gui.workbench.adjusting import traced
 from metl_gui.workbench.continuing import alias_edits, continued
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.import_record import ImportRecord
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.workbench.remote_sources import EVERYTHING, Choice, is_remote, read_remote
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
 _MANY_ADDED = 50
@@ -121,34 +123,49 @@ def import_sources(
     door: Door = Door.COMMAND,
     watch: Watch = UNWATCHED,
     aside: Aside = do_here,
+    choice: Choice = EVERYTHING,
 ) -> ImportResult:
-    """Read files, folders and patterns and add the versions in them.
+    """Read files, folders and patterns, registries and databases, and add the versions in them.
 
     Args:
         workbench: the opened project.
         side: the tree they belong to.
-        sources: files, folders and patterns.
-        format_name: how to read them; ``auto`` looks into each file.
+        sources: files, folders and patterns; addresses and profiles (``@NAME``) of registries and databases.
+        format_name: how to read files; ``auto`` looks into each.
         door: where the gesture was made.
         watch: progress and cancel; a cancelled import keeps what it added.
         aside: where the reading is done; a window has a process for it.
+        choice: what is wanted of registries and databases.
 
     Raises:
         SchemaError: there is no such format.
         ProjectError: the project cannot be written.
     """
-    reading = aside(partial(read_sources, tuple(sources), format_name), watch)
+    reading = aside(partial(read_sources, tuple(sources), format_name, choice=choice), watch)
     return add_reading(workbench, side, reading, door, watch)
 
 
-def read_sources(sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED) -> Reading:
-    """Read files, folders and patterns; touches no project, so it can be done in another process.
+def read_sources(
+    sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED, choice: Choice = EVERYTHING
+) -> Reading:
+    """Read files, folders, patterns and what is elsewhere; touches no project, so another process can do it.
+
+    Order: as sources are named, what is elsewhere first; a registry's versions as it has them.
 
     Raises:
         SchemaError: there is no such format.
     """
     format_ = parse_format(format_name)
-    return folders.read(sources, format_, lambda path: watch.step(f"Reading {'/'.join(path.parts[-2:])}"))
+    readings = [read_remote(str(source), choice, watch) for source in sources if is_remote(source)]
+    files = [source for source in sources if not is_remote(source)]
+    if files or not readings:
+        entering = partial(_tell, watch)
+        readings.append(folders.read(files, format_, entering))
+    return readings[0] if len(readings) == 1 else merge(readings)
+
+
+def _tell(watch: Watch, path: Path) -> None:
+    watch.step(f"Reading {'/'.join(path.parts[-2:])}")
 
 
 def add_reading(
@@ -161,7 +178,7 @@ def add_reading(
     """
     if reading.wire and side is Side.EXTRACTION:
         workbench.beside.keep_wire_schemas(reading.wire, workbench.stamp())
-    reading = continued(workbench.document.tree(side), reading)
+    reading = traced(workbench.document.tree(side), continued(workbench.document.tree(side), reading))
     new = tuple(d for d in reading.declarations if known_version(workbench.document, side, d) is None)
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
 

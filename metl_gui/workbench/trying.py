@@ -20,6 +20,7 @@ from metl_gui.core.problems import Problem, Severity
 from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
 from metl_gui.errors import EditError
 from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.workbench.adjusting import traced
 from metl_gui.workbench.continuing import continued
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.importing import (
@@ -138,7 +139,7 @@ def try_reading(
 
     Cost: that of importing them, without writing.
     """
-    reading = continued(document.tree(side), reading)
+    reading = traced(document.tree(side), continued(document.tree(side), reading))
     transitions: list[Transition] = []
     added: list[AddedVersion] = []
     unchanged: list[UnchangedVersion] = []

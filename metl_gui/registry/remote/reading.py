@@ -106,11 +106,11 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
     return gathering.result(referred)
 
 
-def whole_by_id(registry: Registry, id_: str) -> list[Entry]:
-    """Fetch what has an id, once for each subject that it is a version of, with all that it refers to behind.
+def entries_by_id(registry: Registry, id_: str) -> tuple[list[Entry], list[Entry]]:
+    """Fetch what has an id, once for each subject that it is a version of.
 
     Returns:
-        The entries that have it, then those that they need; none where nothing has the id.
+        The entries that have it, none where nothing does, and those that they refer to.
 
     Raises:
         SchemaError: the registry refuses.
@@ -118,12 +118,12 @@ def whole_by_id(registry: Registry, id_: str) -> list[Entry]:
     """
     entry = registry.by_id(id_)
     if entry is None:
-        return []
+        return [], []
     named = [
-        replace(entry, subject=subject.name, group=subject.group, version=version or entry.version)
+        replace(entry, subject=subject.name, group=subject.group, version=version or None, ids=(id_,))
         for subject, version in registry.using(id_)
-    ] or [entry]
-    return [*named, *_referred(registry, named[:1], None)]
+    ] or [replace(entry, ids=(id_,))]
+    return named, _referred(registry, named[:1], None)
 
 
 def _versions(registry: Registry, subject: Subject) -> tuple[Subject, list[Listed], str]:

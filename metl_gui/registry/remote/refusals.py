@@ -50,8 +50,10 @@ def unanswered(place: RegistryPlace, error: httpx.HTTPError) -> SchemaError:
         )
     if isinstance(error, httpx.ProtocolError | httpx.UnsupportedProtocol):
         return AwayError(f"{who} breaks off its answer.", f"{error}.", "Look whether it is a registry.", 0)
-    reason = "It does not answer in time" if isinstance(error, httpx.TimeoutException) else f"{causes[-1]}"
-    return AwayError(f"{who} does not answer.", f"{reason}.", "Look at its address, and whether it runs.")
+    reason = getattr(causes[-1], "strerror", None) or f"{causes[-1]}"
+    if isinstance(error, httpx.TimeoutException):
+        reason = "It does not answer in time"
+    return AwayError(f"{who} does not answer.", f"{reason.rstrip('.')}.", "Look at its address, and whether it runs.")
 
 
 def _unknown(place: RegistryPlace) -> str:

@@ -1,0 +1,206 @@
+"""Schemas from registries and databases, by address or by profile: what is to be had, and a reading of what is wanted.
+
+An address stands for itself as long as nobody asks for a login; everything else is in a profile (``@NAME``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.errors import SchemaError, UserError
+from metl_gui.registry.entry_gathering import EntryGathering, Found
+from metl_gui.registry.places import DatabasePlace, is_database, is_registry
+from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.workbench.profile_kinds import Kind
+from metl_gui.workbench.profiles import SIGN, find_database, find_profile, find_registry
+from metl_gui.workbench.progress import UNWATCHED, Watch
+
+if TYPE_CHECKING:
+    from metl_gui.registry.remote.client import Registry
+
+_PREFIXES = (SIGN, "profile:")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is wanted of a registry or a database, or is said of files of SQL.
+
+    Args:
+        only: patterns of subjects, or of tables with or without their schema; none for everything.
+        prefix: what topics begin with (Debezium's ``topic.prefix``), put before the names of tables.
+    """
+
+    only: tuple[str, ...] = ()
+    prefix: str = ""
+
+
+EVERYTHING = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One thing that a registry or a database has, as lists show it.
+
+    Args:
+        name: the subject with its group, or the table with its schema; good as a pattern of a ``Choice``.
+        kind: ``AVRO``, ``JSON`` and so on; ``table`` of a database; empty where the registry does not say.
+        changed: when it was changed last, as the registry writes it; empty where it does not say.
+        comment: what people wrote of it.
+        is_readable: whether it can be imported.
+    """
+
+    name: str
+    kind: str = ""
+    changed: str = ""
+    comment: str = ""
+    is_readable: bool = True
+
+
+def is_remote(source: object) -> bool:
+    """Say whether a source is a registry, a database, or a profile."""
+    text = source.strip() if isinstance(source, str) else ""
+    return text.startswith(_PREFIXES) or is_registry(text) or is_database(text)
+
+
+def read_remote(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
+    """Read what is wanted of a registry or a database; what cannot be read is refused with a reason.
+
+    Raises:
+        RunCancelled: somebody stopped it.
+    """
+    try:
+        return read_now(source, choice, watch)
+    except UserError as error:
+        return Reading(refused=(Refusal(_shown(source), str(error)),))
+
+
+def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
+    """Read what is wanted of a registry or a database.
+
+    Raises:
+        AwayError: it does not answer now.
+        UserError: it refuses us, or the address or profile will not do.
+    """
+    from metl_gui.registry.remote.catalogue import read_catalogue
+    from metl_gui.registry.remote.reading import read_registry
+
+    if _is_of_database(source):
+        place = database_of(source, choice)
+        watch.step(f"Asking {place.shown} for its tables")
+        return read_catalogue(place, choice.only)
+    with _registry(source, watch) as registry:
+        return read_registry(registry, choice.only, lambda text, done, total: watch.step(text, done, total or None))
+
+
+def offers(source: str, watch: Watch = UNWATCHED) -> list[Offer]:
+    """List what a registry or a database has.
+
+    Raises:
+        UserError: it refuses us or does not answer, or the address or profile will not do.
+        RunCancelled: somebody stopped it.
+    """
+    from metl_gui.registry.remote.catalogue import list_tables
+    from metl_gui.registry.remote.reading import READ_KINDS
+
+    if _is_of_database(source):
+        tables = list_tables(database_of(source))
+        return [Offer(table.shown, "table", comment=table.comment) for table in tables if not table.is_partition]
+    with _registry(source, watch) as registry:
+        found: list[Offer] = []
+        for subject in registry.subjects():
+            watch.step(f"{len(found) + 1:,} subjects of {registry.place.shown}")
+            found.append(Offer(subject.shown, subject.kind, subject.changed, "", subject.kind in READ_KINDS))
+        return sorted(found, key=lambda offer: offer.name)
+
+
+def schema_by_id(profile: str, id_: str, watch: Watch = UNWATCHED) -> str:
+    """Fetch the schema that messages call by an id; it refers to nothing outside.
+
+    Args:
+        profile: the name of a profile of a registry, or its address.
+        id_: as ``WireSchema.id`` has it: a number, ``content:`` or ``global:`` and a number, or a GUID.
+        watch: progress and cancel.
+
+    Returns:
+        The text of an Avro schema; empty where the id is of a schema of JSON, whose text is not needed to read it.
+
+    Raises:
+        SchemaError: the registry has no such id, or refuses.
+        AwayError: it does not answer.
+    """
+    return wire_schemas_by_id(profile, id_, watch)[0].text
+
+
+def wire_schemas_by_id(profile: str, id_: str, watch: Watch = UNWATCHED) -> tuple[WireSchema, ...]:
+    """Fetch the writer schema that messages call by an id, once for each schema that it writes rows or keys of.
+
+    Raises:
+        SchemaError: the registry has no such id, it cannot be read, or the registry refuses.
+        AwayError: it does not answer.
+    """
+    from metl_gui.registry.remote.reading import entries_by_id
+
+    with _registry(profile, watch) as registry:
+        named, referred = entries_by_id(registry, id_)
+        shown = registry.place.shown
+    gathering = EntryGathering()
+    gathering.add(Found(shown, "", entry, True) for entry in named)
+    reading = gathering.result(referred)
+    if not reading.wire:
+        why = reading.refused[0].reason if reading.refused else f"{shown} knows nothing by this id."
+        raise SchemaError(f"The schema with the id {id_} cannot be had.", why, "Look whether it is the right registry.")
+    return reading.wire
+
+
+def database_of(source: str, choice: Choice = EVERYTHING) -> DatabasePlace:
+    """Return the database that an address or a profile names, with what a choice says of it.
+
+    Raises:
+        UserError: the address or profile will not do.
+    """
+    place = find_database(_target(source))
+    return msgspec.structs.replace(place, prefix=choice.prefix) if choice.prefix else place
+
+
+@contextmanager
+def _registry(source: str, watch: Watch) -> Iterator[Registry]:
+    from metl_gui.registry.remote.connecting import open_registry
+    from metl_gui.registry.remote.web import Web
+
+    with Web(find_registry(_target(source)), lambda: watch.is_cancelled) as web:
+        yield open_registry(web)
+
+
+def _target(source: str) -> str:
+    """Return an address as it is, a profile with the sign before its name."""
+    text = source.strip()
+    prefix = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), None)
+    return text if prefix is None else f"{SIGN}{text.removeprefix(prefix)}"
+
+
+def _is_of_database(source: str) -> bool:
+    """Whether a source is a database; other profiles than those of registries and databases are refused by name."""
+    target = _target(source)
+    if not target.startswith(SIGN):
+        return is_database(target)
+    profile = find_profile(target)
+    if profile.kind not in (Kind.REGISTRY, Kind.POSTGRESQL):
+        raise SchemaError(
+            f"{target} holds no schemas.",
+            f"It leads to {profile.target}.",
+            "Name a profile of a registry or of a PostgreSQL database.",
+        )
+    return profile.kind is Kind.POSTGRESQL
+
+
+def _shown(source: str) -> str:
+    """Return a source without a login that somebody may have written into it."""
+    head, sign, tail = source.rpartition("@")
+    scheme = head.partition("://")
+    return f"{scheme[0]}://{tail}" if sign and scheme[1] else source

@@ -60,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
         demo,
         differences,
         exports,
+        lanes,
         mappings,
         merges,
         owners,
@@ -91,6 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
         runs,
         samples,
         past_runs,
+        lanes,
         profiles,
     )
     parser: argparse.ArgumentParser = Parser(

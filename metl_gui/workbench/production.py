@@ -28,6 +28,7 @@ import msgspec
 
 from metl_gui.engine.event_tail import EventTail
 from metl_gui.engine.events import EngineEvent
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
@@ -44,7 +45,7 @@ from metl_gui.workbench.live_process import (
 from metl_gui.workbench.places import forget_old_runs, runs_folder
 from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import UNWATCHED, Watch
-from metl_gui.workbench.running import PRODUCTION, RunRequest, pin, prepare_run
+from metl_gui.workbench.running import PRODUCTION, RunRequest, pin, prepare_run, servers_of
 from metl_gui.workbench.session import Workbench
 
 ORDER = "order.json"
@@ -250,9 +251,9 @@ def stop_run(run: LiveRun, seconds: float = 0.5) -> bool:
 
 
 def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunReport:
-    """Say what the batches of a run put in place, whatever became of its process and of its checkpoint."""
+    """Say what the batches or transactions of a run put in place, whatever became of its process and checkpoint."""
     try:
-        report = stream_report(order.spec, order.target, is_stopped=has_died)
+        report = _counted(order.spec, order.target, has_died)
     except RunError as error:
         return report_without_counts(order.spec, order.target, str(error))
     if not has_died:
@@ -262,6 +263,16 @@ def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunRepor
         failure="The process of the run is gone: it was killed, or the computer was switched off. "
         f"Nothing is lost; go on with: metl runs {shlex.quote(order.project)} --resume {report.run_id}",
     )
+
+
+def _counted(spec: RunSpec, target: str, has_died: bool) -> RunReport:
+    if spec.lane != "fast":
+        return stream_report(spec, target, is_stopped=has_died)
+    from metl_gui.engine.lanes.lane_report import lane_report  # loads the client of Kafka
+
+    # The order is a file, so secrets are looked up here.
+    servers = servers_of(spec.source, spec.sink, spec.errors)
+    return lane_report(msgspec.structs.replace(spec, servers=servers), target, is_stopped=has_died)
 
 
 def report_of_batches(order: ProductionOrder, folder: Path) -> RunReport:
@@ -303,12 +314,13 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
     wanted = head_of(spec)
     for run in live_runs(project_id):
         other = head_of(run.order.spec)
-        for what, mine, theirs in (
-            ("checkpoint", wanted.checkpoint, other.checkpoint),
-            ("output folder", wanted.sink, other.sink),
-            ("error store", wanted.errors, other.errors),
+        for what, mine, theirs, place in (
+            ("checkpoint", wanted.checkpoint, other.checkpoint, spec.checkpoint),
+            ("output folder", wanted.sink, other.sink, spec.sink),
+            ("error store", wanted.errors, other.errors, spec.errors),
         ):
-            if mine == theirs and mine != NOOP:
+            # Into topics many may write.
+            if mine == theirs and mine != NOOP and not is_kafka(place):
                 raise RunError(
                     f"Run {run.run_id} is going on with the same {what}.",
                     f"It is {mine}.",
@@ -320,7 +332,7 @@ def _with_whole_paths(spec: RunSpec) -> RunSpec:
     """Name every place whole: the process has another working folder."""
 
     def whole(text: str) -> str:
-        return str(Path(text).expanduser().absolute()) if text else ""
+        return str(Path(text).expanduser().absolute()) if text and not is_kafka(text) else text
 
     sink = spec.sink if spec.sink == NOOP else whole(spec.sink)
     return msgspec.structs.replace(

@@ -24,6 +24,7 @@ from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import MetlError, RunCancelled, RunError, UserError
 from metl_gui.store.lease import Holder
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.workbench.lanes import announce_pinned
 from metl_gui.workbench.live_process import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
 from metl_gui.workbench.production import PLAN, ProductionOrder, read_order, report_so_far
 from metl_gui.workbench.profiles import find_target
@@ -101,21 +102,34 @@ class Production:
         self._tell(Phase.RUNNING)
         cancelling = threading.Thread(target=self._cancel_when_asked, args=(spark,), name="cancel", daemon=True)
         cancelling.start()
-        failures, batches = 0, -1
+        failures, behind = 0, -1
         while True:
             try:
                 return spark.run(self._with_newest(spec))
             except RunError as error:
-                done = report_so_far(self.order).batches
-                failures = failures + 1 if done == batches else 1
-                batches = done
+                done = self._done()
+                failures = failures + 1 if done == behind else 1
+                behind = done
                 is_sparks = error.title == SPARK_FAILED or _has_ended(spark)
                 if self.is_stopping.is_set() or failures > _TRIES or not is_sparks:
                     raise
-                _log.warning("%s It goes on after batch %s of the run", error, done)
+                what = "record" if self.is_lane else "batch"
+                _log.warning("%s It goes on after %s %s of the run", error, what, done)
+
+    @property
+    def is_lane(self) -> bool:
+        """Whether this run is a fast lane, whose tasks agree with all others of the matrix on the state."""
+        return self.order.spec.lane == "fast"
+
+    def _done(self) -> int:
+        """Return how much is behind: batches, or records of a lane."""
+        report = report_so_far(self.order)
+        return report.read if self.is_lane else report.batches
 
     def _with_newest(self, spec: RunSpec) -> RunSpec:
-        """Go on with the state that was taken last."""
+        """Go on with the state that was taken last; a lane takes up what is agreed on by itself."""
+        if self.is_lane:
+            return spec
         checkpoint = Checkpoint(Path(spec.checkpoint))
         use = checkpoint.plan_in_use()
         if use is None or not self.order.follows_published or use.state == spec.state or use.state < spec.state:
@@ -156,6 +170,9 @@ class Production:
     def _use(self, state: int) -> None:
         with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
             pinned = pin(workbench, PRODUCTION, state, self.order.include_unconfirmed)
+        if self.is_lane:
+            announce_pinned(self.order.spec, pinned)
+            return
         Checkpoint(Path(self.order.spec.checkpoint)).use_plan(pinned.plan, state, pinned.hash)
         _log.info("state %s was published; batches that are planned from now on map with it", state)
 

@@ -146,19 +146,24 @@ class Fold:
         heard = self.members.get(instance)
         return heard is not None and heard.lives(self.clock_ms)
 
-    def figures(self) -> tuple[MemberFigures, ...]:
-        """Tell of all members that lived lately, by name."""
+    def figures(self, later_ms: int = 0) -> tuple[MemberFigures, ...]:
+        """Tell of all members that lived lately, by name.
+
+        Args:
+            later_ms: how long ago the last record was written, for somebody who looks at a log that nobody writes to.
+        """
+        clock_ms = self.clock_ms + later_ms
         return tuple(
             MemberFigures(
                 instance=instance,
                 state=heard.beat.state,
                 ready_for=heard.beat.ready_state,
-                seconds_silent=(self.clock_ms - heard.at_ms) / 1000,
-                is_alive=heard.lives(self.clock_ms),
+                seconds_silent=(clock_ms - heard.at_ms) / 1000,
+                is_alive=heard.lives(clock_ms),
                 trouble=heard.beat.trouble,
             )
             for instance, heard in sorted(self.members.items())
-            if self.clock_ms - heard.at_ms < KEPT_MS
+            if clock_ms - heard.at_ms < KEPT_MS
         )
 
     def _learn(self, word: Word) -> None:

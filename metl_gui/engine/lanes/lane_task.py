@@ -98,6 +98,8 @@ class LaneTask:
             counts = Counts(bases.get(place), note.base, note.tally)
             self.shares[place] = Share(place, max(one.offset, -1), note, counts)
         self._has_new = True
+        if self.member is not None:
+            self.member.reassigned()  # whoever had them may map with a state that this one has not heard of
         # A partition of which nothing was committed came while the lane runs, and is read from its beginning.
         return [
             TopicPartition(one.topic, one.partition, one.offset if one.offset >= 0 else OFFSET_BEGINNING)
@@ -150,6 +152,8 @@ class LaneTask:
                 return False
             self._obey(exchange, self.member)
         batch = self._batch(exchange)
+        if batch and not self._may_map() and not self._wait_until_allowed(_PATIENCE_SECONDS):
+            return False
         return not batch or self._deliver(exchange, batch)
 
     def _batch(self, exchange: Exchange) -> dict[Share, list[Message]]:
@@ -279,8 +283,7 @@ class LaneTask:
                 return False
             if self.member.trouble:
                 self._tell(self.member.trouble)
-            if taken := self.member.poll():
-                self.mappers.take_up(taken)
+            self._take_up(self.member)
             time.sleep(_LOOK_SECONDS)
         return True
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from metl_gui.workbench.exporting import ExportResult
 
 OPTIONS: dict[str, str] = {
+    "dialect": "sql: the database that the queries are for, such as postgres, spark, snowflake or bigquery",
+    "source": "sql: what the tables hold: rows, or debezium for its messages as JSON in one column",
+    "tables": "sql: which part of a schema's name is its table: schema.table, table, topic or topic_",
+    "column": "sql: the column with the messages, for --source debezium",
     "base": "sssom: the address that ids begin with",
     "license": "sssom: the address of the licence",
     "sources": "openlineage: the namespace of the extraction schemas",

@@ -17,6 +17,7 @@ from metl_gui.workbench.exports.matrix import DUSB, JSON
 from metl_gui.workbench.exports.openlineage import OPENLINEAGE
 from metl_gui.workbench.exports.parquet import PARQUET
 from metl_gui.workbench.exports.spark import SPARK
+from metl_gui.workbench.exports.sql import SQL
 from metl_gui.workbench.exports.sssom import SSSOM
 from metl_gui.workbench.exports.table import CSV
 from metl_gui.workbench.exports.xlsx import XLSX
@@ -24,7 +25,7 @@ from metl_gui.workbench.exports.xlsx import XLSX
 __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
 
 EXPORTS: dict[str, Export] = {
-    export.name: export for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SSSOM, OPENLINEAGE)
+    export.name: export for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SQL, SSSOM, OPENLINEAGE)
 }
 """The formats by name, in the order in which they are listed."""
 

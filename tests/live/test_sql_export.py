@@ -1,0 +1,216 @@
+"""Exported queries on real databases, beside the messages that a run makes of the same records."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlglot import exp
+
+from metl_gui.engine.java import find_java
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.components.postgres import PostgresServer
+from metl_gui.workbench.exporting import export_published
+from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.workbench.sample import FX, SampleFolder, build_project
+from metl_gui.workbench.session import Workbench
+
+pytestmark = [pytest.mark.live, pytest.mark.spark]
+
+FILES = ("accounts.jsonl", "customers.jsonl", "payments.jsonl", "payments.refunds.with-schemas.jsonl")
+Block = tuple[str, str, str]
+Sent = dict[Block, Counter[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def fx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """The sample, published, with some of its messages beside it."""
+    sample = SampleFolder(tmp_path_factory.mktemp("sql") / "fx")
+    shutil.copytree(sample_projects() / FX, sample.path)
+    with build_project(sample) as workbench:
+        yield workbench
+
+
+@pytest.fixture(scope="module")
+def sent(fx: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Sent:
+    """What production makes of the records: kind and payload of each message by schema, version and entity."""
+    folder = tmp_path_factory.mktemp("run")
+    source = folder / "source"
+    source.mkdir()
+    for name in FILES:
+        shutil.copyfile(fx.path.parent / "cdc" / name, source / name)
+    request = RunRequest(str(source), sink=str(folder / "out"), errors=str(folder / "errors"), mode="production")
+    run_mapping(fx, request)
+    found: Sent = {}
+    for path in sorted((folder / "out").rglob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            message = json.loads(line, parse_float=Decimal, parse_int=Decimal)
+            block = message["source"]["schema"], message["source"]["version"], message["entity"]
+            if message["op"] != "t":
+                found.setdefault(block, Counter())[message["op"], comparable(message["payload"])] += 1
+    return found
+
+
+def comparable(payload: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Flatten a payload to texts by dotted path; nulls and unavailable values say nothing in a table."""
+    flat: dict[str, str] = {}
+
+    def walk(value: Any, path: tuple[str, ...]) -> None:
+        if isinstance(value, dict):
+            for name, below in value.items():
+                walk(below, (*path, name))
+        elif value is not None and value != "__debezium_unavailable_value":
+            flat["_".join(path)] = plain(value)
+
+    walk(payload, ())
+    return tuple(sorted(flat.items()))
+
+
+def plain(value: Any) -> str:
+    """Write a value so that the same one is the same text in a message and in a table."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return json.dumps([plain(each) for each in value])
+    if isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", value):
+        value = Decimal(value)
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else str(value)
+
+
+def statements(path: Path) -> Iterator[tuple[Block, str]]:
+    """Yield schema, version and entity of each statement of an export, and the statement."""
+    for part in path.read_text(encoding="utf-8").split("\n-- metl ")[1:]:
+        line, _, statement = part.partition("\n")
+        block = json.loads(line)
+        if statement.strip():
+            yield (block["schema"], block["version"], block["entity"]), statement.strip().rstrip(";")
+
+
+def messages_by_topic(workbench: Workbench) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in FILES:
+        for line in (workbench.path.parent / "cdc" / name).read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if record["value"] is not None and workbench.document.extraction.named(record["topic"]):
+                found.setdefault(record["topic"], []).append(record["value"])
+    return found
+
+
+def by_entity(sent: Sent) -> dict[tuple[str, str], Counter[tuple[Any, ...]]]:
+    """Put versions together: what a schema in the message tells, a query tells by the newest version that fits."""
+    found: dict[tuple[str, str], Counter[tuple[Any, ...]]] = {}
+    for (schema, _, entity), messages in sent.items():
+        found.setdefault((schema, entity), Counter()).update(messages)
+    return found
+
+
+def counted(rows: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    """Count rows that are given as JSON objects."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for text in rows:
+        row = json.loads(text, parse_float=Decimal, parse_int=Decimal)
+        payload = {name: value for name, value in row.items() if not name.startswith("metl_")}
+        found[row.get("metl_op"), comparable(payload)] += 1
+    return found
+
+
+def test_queries_over_messages_on_postgresql_return_what_production_sends(
+    fx: Workbench, sent: Sent, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    options = {"dialect": "postgres", "source": "debezium", "tables": "topic"}
+    export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options=options))
+    for topic, values in messages_by_topic(fx).items():
+        table = exp.to_identifier(topic, quoted=True).sql(dialect="postgres")
+        rows = ",".join(f"({exp.Literal.string(value).sql(dialect='postgres')})" for value in values)
+        postgres.execute(f"CREATE TABLE {table} (value text); INSERT INTO {table} VALUES {rows};")
+    found: Sent = {}
+    known = messages_by_topic(fx)
+    for block, statement in statements(tmp_path / "q.sql"):
+        if block[0] in known:
+            rows_found = postgres.execute(f"SELECT row_to_json(q)::text FROM ({statement}) AS q;")
+            found[block] = counted([row[0] or "" for row in rows_found])
+    check_same(by_entity(found), sent)
+
+
+_ON_SPARK = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+folder = Path(sys.argv[1])
+for path in folder.glob("*.txt"):
+    spark.read.text(str(path)).createOrReplaceTempView(path.stem)
+for block, query in json.loads((folder / "queries.json").read_text()):
+    print(json.dumps([block, spark.sql(query).toJSON().collect()]))
+spark.stop()
+"""
+
+
+def test_queries_over_messages_on_spark_return_what_production_sends(fx: Workbench, sent: Sent, tmp_path: Path) -> None:
+    options = {"dialect": "spark", "source": "debezium", "tables": "topic_"}
+    export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options=options))
+    known = messages_by_topic(fx)
+    for topic, values in known.items():
+        (tmp_path / f"{topic.replace('.', '_')}.txt").write_text("\n".join(values), encoding="utf-8")
+    asked = [(block, query) for block, query in statements(tmp_path / "q.sql") if block[0] in known]
+    (tmp_path / "queries.json").write_text(json.dumps(asked), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", _ON_SPARK, tmp_path],
+        env=os.environ | {"JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = (json.loads(line) for line in done.stdout.splitlines())
+    check_same(by_entity({tuple(block): counted(rows) for block, rows in told}), sent)
+
+
+def check_same(there: dict[tuple[str, str], Counter[tuple[Any, ...]]], sent: Sent) -> None:
+    here = by_entity(sent)
+    assert {key for key, rows in there.items() if rows} == set(here)
+    for key, messages in here.items():
+        assert (there[key] - messages, messages - there[key]) == (Counter(), Counter()), key
+
+
+def test_queries_over_rows_on_postgresql_return_the_payloads_of_the_rows(
+    fx: Workbench, sent: Sent, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options={"tables": "topic_"}))
+    topic = "fx.accounts.account"
+    schema = fx.document.extraction.named(topic)
+    assert schema is not None
+    mapped = {version for name, version, _ in sent if name == topic}
+    version = [one for one in fx.document.extraction.versions(schema.id) if one.label in mapped][-1]
+    names = [attribute.path for attribute in version.attributes]
+    required = {attribute.path for attribute in version.attributes if not attribute.optional}
+    rows = [json.loads(value)["after"] for value in messages_by_topic(fx)[topic]]
+    fitting = [row for row in rows if row is not None and required <= set(row) <= set(names)]
+    kept = exp.Literal.string(json.dumps(fitting))
+    columns = ", ".join(f"{exp.to_identifier(name, quoted=True).sql(dialect='postgres')} text" for name in names)
+    read = f"json_populate_recordset(NULL::fx_accounts_account, {kept.sql(dialect='postgres')})"
+    postgres.execute(
+        f"CREATE TABLE fx_accounts_account ({columns}); INSERT INTO fx_accounts_account SELECT * FROM {read};"
+    )
+    checked = 0
+    for block, query in statements(tmp_path / "q.sql"):
+        if block[:2] == (topic, version.label):
+            told = postgres.execute(f"SELECT row_to_json(q)::text FROM ({query}) AS q;")
+            payloads = Counter(payload for _, payload in counted([row[0] or "" for row in told]).elements())
+            assert payloads == Counter(payload for op, payload in sent[block].elements() if op != "d")
+            checked += sum(payloads.values())
+    assert checked > 100

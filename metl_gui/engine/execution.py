@@ -62,6 +62,10 @@ class Execution:
         """
         self.runtime.begin_group(self.spec.run_id)
         refuse_feedback(self.spec)
+        if self.spec.servers:
+            from metl_gui.engine.kafka.checks import check_topics
+
+            check_topics(self.spec)
         staging = Staging(self.spec)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with _source_of(self.spec) as source:

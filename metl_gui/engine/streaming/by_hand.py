@@ -105,6 +105,6 @@ class HandDriven:
         plan = self.reader.planner.ledger.batch(number)
         order = self.reader.order_of(plan)
         order = msgspec.structs.replace(order, plan=self.runtime.ship_plan(Path(order.plan)))
-        outcomes = self.runtime.outcomes(Reading(plan.files, plan.tasks or [[]]), order)
+        outcomes = self.runtime.outcomes(Reading(plan.files, plan.tasks or [[]], topics=self.reader.topics), order)
         self.put(number, [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes])
         self.after = number

@@ -24,6 +24,7 @@ from typing import IO
 
 import msgspec
 
+from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.engine.runs import NOOP, RunSpec
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.engine.streaming.whole_files import read_whole, write_whole
@@ -208,12 +209,12 @@ def _locked(lock: IO[bytes]) -> None:
 
 def head_of(spec: RunSpec) -> StreamHead:
     """Say what a stream that begins with a run is about, with whole paths."""
-    sink = spec.sink if spec.sink == NOOP else _whole(spec.sink)
+    sink = spec.sink if spec.sink == NOOP else _place(spec.sink)
     return StreamHead(
         stream=spec.run_id,
-        source=_whole(spec.source),
+        source=_place(spec.source),
         sink=sink,
-        errors=_whole(spec.errors or str(spec.errors_folder)),
+        errors=_place(spec.errors or str(spec.errors_folder)),
         mode=spec.mode,
         checkpoint=_whole(spec.checkpoint),
     )
@@ -273,6 +274,23 @@ def check_claim(folder: Path, head: StreamHead | None) -> None:
         )
 
 
+def is_folder(place: str) -> bool:
+    """Whether a sink or an error store of a stream is a folder, and not topics or nothing."""
+    return place != NOOP and not is_kafka(place)
+
+
+def _place(text: str) -> str:
+    """Name a place of a run whole; topics are whole as they are.
+
+    Raises:
+        RunError: as of ``_whole``, or the address of topics cannot be read.
+    """
+    if not is_kafka(text):
+        return _whole(text)
+    parse_address(text)
+    return text.strip()
+
+
 def _whole(text: str) -> str:
     """Name a place of a run whole.
 
@@ -281,7 +299,11 @@ def _whole(text: str) -> str:
     """
     address, is_address, _ = text.partition("://")
     if is_address:
-        raise RunError("A run in batches has folders only.", f"{address}://... is an address.", "Give a folder.")
+        raise RunError(
+            "A run in batches has folders and topics only.",
+            f"{address}://... is an address.",
+            "Give a folder; source, sink and errors may be kafka://host:port/topic.",
+        )
     try:
         path = str(Path(text).expanduser().absolute()) if text else ""
         path.encode()
@@ -299,13 +321,13 @@ def check_apart(head: StreamHead) -> None:
         RunError: the error names both.
     """
     sink, errors, checkpoint = Path(head.sink), Path(head.errors), Path(head.checkpoint)
-    if head.sink != NOOP and sink.is_relative_to(errors):
+    if is_folder(head.sink) and is_folder(head.errors) and sink.is_relative_to(errors):
         raise RunError(
             "Messages and set-aside records need two folders.",
             f"{sink} lies in {errors}.",
             "Give another --errors folder.",
         )
-    for place in (sink, errors):
+    for place in (Path(place) for place in (head.sink, head.errors) if is_folder(place)):
         if checkpoint.is_relative_to(place):
             raise RunError(
                 "The checkpoint needs a folder beside the outputs.",
@@ -321,14 +343,14 @@ def check_stream(spec: RunSpec) -> None:
         RunError: the source, the checkpoint or a place for outputs will not do.
     """
     wanted = head_of(spec)
-    source_paths(spec.source)
+    if not is_kafka(spec.source):
+        source_paths(spec.source)
     check_apart(wanted)
     found = read_head(Path(wanted.checkpoint))
     if found is not None:
         check_same(found, wanted)
     head = found or wanted
-    folders = [Path(folder) for folder in (head.sink, head.errors) if folder != NOOP]
-    for folder in folders:
+    for folder in (Path(folder) for folder in (head.sink, head.errors) if is_folder(folder)):
         check_claim(folder, found)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.engine.events import EngineEvent, RunProgressed
-from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum
+from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum, Unit
 from metl_gui.engine.report import Tally
 from metl_gui.engine.streaming.batches import BatchRecord, BatchRecords
 from metl_gui.engine.streaming.checkpoint import Checkpoint
@@ -26,10 +26,17 @@ class Course:
         progress_base: what the files of progress notes are named after.
         started: when it began, by the clock that only grows.
         before: the newest batch that this run has in place, when it goes on.
+        unit: what the source is measured in.
     """
 
     def __init__(
-        self, run_id: str, checkpoint: Checkpoint, progress_base: Path, started: float, before: BatchRecord | None
+        self,
+        run_id: str,
+        checkpoint: Checkpoint,
+        progress_base: Path,
+        started: float,
+        before: BatchRecord | None,
+        unit: Unit = "bytes",
     ) -> None:
         self.run_id = run_id
         self.checkpoint = checkpoint
@@ -39,6 +46,7 @@ class Course:
         self.seconds_before = before.run_seconds if before is not None else 0.0
         self.record = before
         self.left = TimeLeft()
+        self.unit: Unit = unit
         self._next = 0.0
         self._sum: tuple[int, ProgressSum] | None = None
 
@@ -73,6 +81,7 @@ class Course:
                 batch=batch,
                 bytes_waiting=waiting,
                 seconds_left=self.left.after(seconds, bytes_read, bytes_left),
+                unit=self.unit,
             )
         )
 
@@ -86,7 +95,7 @@ class Course:
             path = Path(f"{self.progress_base}-{newest}")
             if not path.is_file():
                 return newest, Tally(), 0
-            self._sum = newest, ProgressSum(path, Ledger.plan_of(self.checkpoint.ledger, newest).task_bytes)
+            self._sum = newest, ProgressSum(path, Ledger.plan_of(self.checkpoint.ledger, newest).task_bytes, self.unit)
         try:
             tally, behind = self._sum[1].read()
         except FileNotFoundError:

@@ -16,7 +16,22 @@ from metl_gui.engine.streaming.checkpoint import PlanInUse
 from metl_gui.engine.streaming.known_files import KnownFile
 from metl_gui.engine.streaming.whole_files import damaged, read_whole, sync_folder, write_whole
 
+GATHERED = "gathered.json"
 GATHERED_EVERY = 50
+
+
+class KnownPartition(msgspec.Struct, frozen=True):
+    """What a stream knows of a partition of a topic.
+
+    Args:
+        topic_id: of its topic; another one once that was deleted and made again.
+        read_to: what is before this offset was read, or is in a batch that is planned.
+        end: one past the last offset that was there when it was listed last.
+    """
+
+    topic_id: str
+    read_to: int
+    end: int
 
 
 class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +44,7 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
         tasks: which parts of them each task reads.
         known: what is known of the files that it touches, once it is planned.
         bytes_planned: what this and all batches before it read together.
+        partitions: the same as ``known`` of partitions, where topics are read; lengths count records then.
     """
 
     number: int
@@ -37,6 +53,7 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     tasks: list[list[FileRange]]
     known: dict[str, KnownFile]
     bytes_planned: int
+    partitions: dict[str, KnownPartition] = {}
 
     @property
     def task_bytes(self) -> list[int]:
@@ -45,11 +62,12 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """What is known of all files after a batch."""
+    """What is known of all files and partitions after a batch."""
 
     number: int
     bytes_planned: int
     known: dict[str, KnownFile]
+    partitions: dict[str, KnownPartition] = {}
 
 
 class Ledger:
@@ -58,13 +76,14 @@ class Ledger:
     Args:
         folder: where it lies.
 
-    ``known`` is what is known of all files after the ``newest`` batch, by name.
+    ``known`` and ``partitions`` are what is known of all files and partitions after the ``newest`` batch, by name.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         gathered = _gathered(folder)
         self.known = dict(gathered.known)
+        self.partitions = dict(gathered.partitions)
         self.newest = gathered.number
         self.bytes_planned = gathered.bytes_planned
         for number in sorted(_numbers(folder)):
@@ -114,6 +133,16 @@ class Ledger:
         if plan.number % GATHERED_EVERY == 0:
             self._gather(committed)
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether it says where partitions begin."""
+        return self.newest > 0 or (self.folder / GATHERED).is_file()
+
+    def begin(self, partitions: dict[str, KnownPartition]) -> None:
+        """Write down where partitions begin, before anything of them is read: it is asked for only once."""
+        self.partitions.update(partitions)
+        self._gather(0)
+
     def replace(self, plan: BatchPlan) -> None:
         """Change what a batch reads that is not in place yet."""
         write_whole(_file(self.folder, plan.number), msgspec.json.encode(plan))
@@ -125,19 +154,20 @@ class Ledger:
 
     def _take(self, plan: BatchPlan) -> None:
         self.known.update(plan.known)
+        self.partitions.update(plan.partitions)
         self.newest = plan.number
         self.bytes_planned = plan.bytes_planned
 
     def _gather(self, committed: int) -> None:
-        gathered = Gathered(self.newest, self.bytes_planned, self.known)
-        write_whole(self.folder / "gathered.json", msgspec.json.encode(gathered))
+        gathered = Gathered(self.newest, self.bytes_planned, self.known, self.partitions)
+        write_whole(self.folder / GATHERED, msgspec.json.encode(gathered))
         for number in _numbers(self.folder):
             if number < min(self.newest, committed):
                 _file(self.folder, number).unlink(missing_ok=True)
 
 
 def _gathered(folder: Path) -> Gathered:
-    return read_whole(folder / "gathered.json", Gathered) or Gathered(0, 0, {})
+    return read_whole(folder / GATHERED, Gathered) or Gathered(0, 0, {})
 
 
 def _file(folder: Path, number: int) -> Path:

@@ -14,8 +14,11 @@ import msgspec
 from metl_gui.engine.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
 from metl_gui.engine.failures import run_error
 from metl_gui.engine.feedback import refuse_feedback
+from metl_gui.engine.kafka.orders import PATIENCE_SECONDS
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.progress import Unit
 from metl_gui.engine.report import RunReport, Tally, check_sums
-from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
+from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.streaming.batches import (
     BatchRecord,
     BatchRecords,
@@ -24,12 +27,14 @@ from metl_gui.engine.streaming.batches import (
     moves_of,
     settle,
 )
-from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of
+from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
 from metl_gui.engine.streaming.course import Course
 from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planning import mend
 from metl_gui.engine.streaming.stream_report import stream_report
+from metl_gui.engine.streaming.topics_order import TopicsOrder
 from metl_gui.engine.task import TaskOrder, TaskOutcome
+from metl_gui.engine.topic_orders import with_topics
 from metl_gui.errors import RunCancelled, RunError
 
 if TYPE_CHECKING:
@@ -47,6 +52,9 @@ _LAST_BATCH_SECONDS = 0.3
 """How long a batch may take to end when the run is stopped; else it is dropped, and done again when the run goes on."""
 
 _STOP_SECONDS = 0.3
+_FOLLOWED_PATIENCE_SECONDS = 900.0
+"""How long a task of a following run waits for Kafka servers that say nothing."""
+
 _SAMPLED_BATCHES = 4
 
 
@@ -86,14 +94,15 @@ class StreamRun:
             RunError: the run cannot start or cannot go on.
         """
         refuse_feedback(self.spec)
+        self._check_topics()
         check_apart(head_of(self.spec))
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)
             before = self._settled(head)
             self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
-            course = Course(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before)
-            self.emit(RunStarted(self.spec.run_id, 0, 0))
+            course = Course(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
+            self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
             try:
                 self._driven(head, course, before)
             finally:
@@ -106,16 +115,33 @@ class StreamRun:
         RunFolder(Path(self.spec.folder)).write_report(report)
         return report
 
+    @property
+    def unit(self) -> Unit:
+        """What the source is measured in."""
+        return "records" if is_kafka(self.spec.source) else "bytes"
+
+    def _check_topics(self) -> None:
+        """Look at topics as the checks before a run did, which may be long ago.
+
+        Raises:
+            RunError: servers do not answer or refuse, or topics are missing.
+        """
+        if self.spec.servers:
+            from metl_gui.engine.kafka.checks import check_topics
+
+            check_topics(self.spec)
+
     def _settled(self, head: StreamHead) -> BatchRecord | None:
         """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
-        folders = [Path(folder) for folder in (head.sink, head.errors) if folder and folder != NOOP]
+        folders = [Path(folder) for folder in (head.sink, head.errors) if folder and is_folder(folder)]
         for folder in folders:
             claim(folder, head)
         newest = self.records.newest()
         if newest is not None:
             settle(newest)
         drop_partials([*folders, self.spec.samples_folder])
-        mend(self.checkpoint, newest.number if newest is not None else 0)
+        if not is_kafka(head.source):
+            mend(self.checkpoint, newest.number if newest is not None else 0)
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
         return self.records.newest_of(self.spec.run_id)
 
@@ -132,7 +158,7 @@ class StreamRun:
         course.tell(self.emit, is_last=True)
 
     def _by_spark(self, head: StreamHead, base: float) -> Driver:
-        from metl_gui.engine.streaming.stream_source import FORMAT, StreamSource
+        from metl_gui.engine.streaming.stream_source import FORMAT, source_of
 
         def put(frame: DataFrame, _spark_batch: int) -> None:
             try:
@@ -142,11 +168,10 @@ class StreamRun:
                 raise
 
         spark = self.runtime.spark
-        spark.dataSource.register(StreamSource)
+        spark.dataSource.register(source_of(self._stream_order(head)))
         # How often the source is asked while nothing is new; by default a hundred times a second.
         spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
-        order = msgspec.json.encode(self._stream_order(head)).decode()
-        stream: Any = spark.readStream.format(FORMAT).option("stream", order).load()
+        stream: Any = spark.readStream.format(FORMAT).load()
         writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
         trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
         try:
@@ -176,6 +201,20 @@ class StreamRun:
             cores=self.runtime.parallelism,
             order=self._order(head),
             samples_until=self._newest_number() + _SAMPLED_BATCHES,
+            topics=self._topics(),
+        )
+
+    def _topics(self) -> TopicsOrder | None:
+        servers = self.spec.servers_of("source")
+        if servers is None:
+            return None
+        return TopicsOrder(
+            servers=servers,
+            address=self.spec.source,
+            start=self.spec.start,
+            is_ordered=is_kafka(self.spec.sink),
+            is_hurried=not is_folder(self.spec.sink),
+            patience_seconds=_FOLLOWED_PATIENCE_SECONDS if self.spec.follow else PATIENCE_SECONDS,
         )
 
     def _newest_number(self) -> int:
@@ -183,12 +222,12 @@ class StreamRun:
         return newest.number if newest is not None else 0
 
     def _order(self, head: StreamHead) -> TaskOrder:
-        return TaskOrder(
+        order = TaskOrder(
             run_id=head.stream,
             plan="",
             mode=self.spec.mode,
-            messages=None if head.sink == NOOP else head.sink,
-            errors=head.errors,
+            messages=head.sink if is_folder(head.sink) else None,
+            errors=head.errors if is_folder(head.errors) else str(self.spec.errors_folder),
             samples=str(self.spec.samples_folder),
             samples_wanted=self.spec.samples,
             progress=str(self.progress_base),
@@ -196,6 +235,7 @@ class StreamRun:
             by_date=self.spec.by_date,
             max_record_bytes=self.spec.max_record_bytes,
         )
+        return with_topics(order, self.spec)
 
     def _put_frame(self, frame: DataFrame, head: StreamHead, base: float) -> None:
         """Map a batch and put it in place."""
@@ -225,6 +265,8 @@ class StreamRun:
         for outcome in outcomes:
             tally.add(outcome.tally)
         check_sums(tally)
+        for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
+            self.checkpoint.add_problem(note)
         plan = Ledger.plan_of(self.checkpoint.ledger, number)
         before = self.records.newest_of(self.spec.run_id)
         run_tally = before.run_tally if before is not None else Tally()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -19,13 +19,15 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from metl_gui.engine.failures import TaskError
+from metl_gui.engine.kafka.orders import TopicReading
 from metl_gui.engine.sources.datasource import MappingReader
 from metl_gui.engine.sources.files import FileRange
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.streaming.batches import PARTIAL, BatchRecords
 from metl_gui.engine.streaming.checkpoint import Checkpoint
-from metl_gui.engine.streaming.ledger import BatchPlan
+from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.engine.streaming.planning import Planner
+from metl_gui.engine.streaming.topics_order import TopicsOrder
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import UserError
 
@@ -41,6 +43,7 @@ class StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
         batch_bytes, rest_seconds, cores: of the planner.
         order: what every task is told; its folders are those that the parts belong into.
         samples_until: batches after this one keep no samples.
+        topics: what is read where that are topics.
     """
 
     checkpoint: str
@@ -50,6 +53,7 @@ class StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     order: TaskOrder
     samples_until: int = 0
+    topics: TopicsOrder | None = None
 
 
 class BatchOutcome(msgspec.Struct, frozen=True):
@@ -59,11 +63,29 @@ class BatchOutcome(msgspec.Struct, frozen=True):
     outcome: TaskOutcome | None
 
 
-class StreamSource(DataSource):
-    """Maps the batches of a stream.
+class Planning(Protocol):
+    """Plans the batches of a stream, whatever is read."""
 
-    Options: ``stream``, a ``StreamOrder`` as JSON.
+    checkpoint: Checkpoint
+    ledger: Ledger
+
+    def fix(self) -> None:
+        """List the source for the last time."""
+        ...
+
+    def next_batch(self, after: int) -> int:
+        """Return the number of the batch after one, or the same when none is due."""
+        ...
+
+
+class StreamSource(DataSource):
+    """Maps the batches of a stream; made for one stream by ``source_of``.
+
+    Attributes:
+        stream: a ``StreamOrder`` as JSON. It may hold secrets, which options would show.
     """
+
+    stream = b""
 
     @classmethod
     def name(cls) -> str:
@@ -76,7 +98,17 @@ class StreamSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's interface
         """Make the reader."""
-        return BatchReader(msgspec.json.decode(self.options["stream"], type=StreamOrder))
+        return BatchReader(msgspec.json.decode(self.stream, type=StreamOrder))
+
+
+def source_of(stream: StreamOrder) -> type[StreamSource]:
+    """Make the source of one stream: a class of its own, which travels with what it holds."""
+    told = msgspec.json.encode(stream)
+
+    class OwnSource(StreamSource):
+        stream = told
+
+    return OwnSource
 
 
 class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -88,15 +120,21 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, stream: StreamOrder) -> None:
         self.stream = stream
-        self._planner: Planner | None = None
+        self._planner: Planning | None = None
 
     @property
-    def planner(self) -> Planner:
+    def planner(self) -> Planning:
         """Plans the batches; made in the process that plans, never sent on."""
         if self._planner is None:
             stream = self.stream
             checkpoint = Checkpoint(Path(stream.checkpoint))
-            self._planner = Planner(checkpoint, stream.source, stream.batch_bytes, stream.cores, stream.rest_seconds)
+            if stream.topics is not None:
+                from metl_gui.engine.streaming.topic_planning import TopicPlanner
+
+                self._planner = TopicPlanner(checkpoint, stream.topics, stream.batch_bytes, stream.cores)
+            else:
+                how = stream.batch_bytes, stream.cores, stream.rest_seconds
+                self._planner = Planner(checkpoint, stream.source, *how)
         return self._planner
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,7 +183,8 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             plan = self.planner.ledger.batch(number)
             order = msgspec.json.encode(self.order_of(plan))
             for task, _ in enumerate(plan.tasks or [[]]):
-                found.append(InputPartition((number, task, _reading(plan, task), order)))
+                reading = msgspec.json.encode(_reading(plan, task, self.topics))
+                found.append(InputPartition((number, task, reading, order)))
         return found
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -160,6 +199,12 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 outcome = msgspec.json.decode(batch.column(0)[0].as_py(), type=TaskOutcome)
         line = msgspec.json.encode(BatchOutcome(number, outcome))
         yield pa.RecordBatch.from_arrays([pa.array([line], pa.binary())], names=["outcome"])
+
+    @property
+    def topics(self) -> TopicReading | None:
+        """How tasks read topics; None where files are read."""
+        topics = self.stream.topics
+        return TopicReading(topics.servers, None, topics.patience_seconds) if topics is not None else None
 
     def order_of(self, plan: BatchPlan) -> TaskOrder:
         """Say where the parts of one attempt of a batch go; zombies of another attempt write elsewhere."""
@@ -191,7 +236,7 @@ def progress_path(base: str, number: int) -> str:
     return f"{base}-{number}"
 
 
-def _reading(plan: BatchPlan, task: int) -> bytes:
+def _reading(plan: BatchPlan, task: int, topics: TopicReading | None) -> Reading:
     """Tell a task only of the files that it reads."""
     parts = plan.tasks[task] if plan.tasks else []
     wanted = sorted({part.file for part in parts})
@@ -199,4 +244,4 @@ def _reading(plan: BatchPlan, task: int) -> bytes:
     own = [msgspec.structs.replace(part, file=place[part.file]) for part in parts]
     # A task finds its parts under its own number, which stands in the names of what it writes.
     tasks: list[list[FileRange]] = [*([] for _ in range(task)), own]
-    return msgspec.json.encode(Reading([plan.files[file] for file in wanted], tasks))
+    return Reading([plan.files[file] for file in wanted], tasks, topics=topics)

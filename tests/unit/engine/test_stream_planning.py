@@ -367,7 +367,7 @@ def _stream(tmp_path: Path, **places: str) -> RunSpec:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kafka://me:hunter2@h:1/{entity}", "kafka://... is an address"),
+        ("s3://me:hunter2@h:1/{entity}", "s3://... is an address"),
         ("~nobody-of-this-name/x", "cannot be found"),
         (os.fsdecode(b"odd\xff"), "not UTF-8"),
     ],
@@ -379,6 +379,13 @@ def test_a_place_that_is_no_folder_here_is_refused_before_anything_is_made(
         check_stream(_stream(tmp_path, **{place: text}))
     assert "hunter2" not in str(refused.value)
     str(refused.value).encode()
+
+
+@pytest.mark.parametrize("place", ["sink", "errors", "source"])
+def test_an_address_of_topics_that_cannot_be_read_is_refused_without_showing_it(tmp_path: Path, place: str) -> None:
+    with pytest.raises(RunError, match="cannot be read") as refused:
+        check_stream(_stream(tmp_path, **{place: "kafka://me:hunter2@h:1/{entity}"}))
+    assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

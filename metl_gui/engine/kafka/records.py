@@ -11,6 +11,7 @@ Order: as the messages.
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
@@ -82,12 +83,13 @@ class Positions(Sequence[str]):
         return f"{topic}/{partition}/{self.offsets[at]}"
 
 
-def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES) -> Records:
+def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES, topic: str = "") -> Records:
     """Write messages as records.
 
     Args:
         messages: as a consumer returned them, none an error.
         limit_bytes: a record that is larger ends at its beginning; all of it lies in the buffer all the same.
+        topic: the topic that the records name, where it is not theirs; their positions stay where they are.
     """
     columns = Columns(
         [(message.topic() or "", message.partition() or 0) for message in messages],
@@ -97,6 +99,10 @@ def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES) -> R
         [headers_json(message.headers()) for message in messages],
         [message.value() for message in messages],
     )
+    if topic:
+        named = columns._replace(places=[(topic, partition) for _, partition in columns.places])
+        positions = Positions(columns.places, columns.offsets)
+        return dataclasses.replace(records_of_columns(named, limit_bytes), positions=positions)
     return records_of_columns(columns, limit_bytes)
 
 

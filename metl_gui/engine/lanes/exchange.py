@@ -193,6 +193,14 @@ class Exchange:
         self.producer.commit_transaction(_CALL_SECONDS)
         return True
 
+    def committed(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
+        """Return what the group committed of partitions.
+
+        Raises:
+            KafkaException: the servers do not answer, or refuse.
+        """
+        return self.consumer.committed(partitions, _CALL_SECONDS)
+
     def close(self) -> None:
         """Let go of the servers; where they do not answer, whatever is still open is left to its timeouts."""
         closing = threading.Thread(target=self._close, name="lane-close", daemon=True)

@@ -23,7 +23,8 @@ from metl_gui.engine.lanes.agreement import AgreementSettings, StateMember
 from metl_gui.engine.lanes.exchange import Exchange
 from metl_gui.engine.lanes.lane_order import FAILED, STOP, TROUBLE, Failure, LaneOrder, Place, Trouble, counts_key
 from metl_gui.engine.lanes.lane_topic import LaneWords, base_value, read_bases
-from metl_gui.engine.lanes.mapping import Mappers
+from metl_gui.engine.lanes.loads import Loads, LoadShare
+from metl_gui.engine.lanes.mapping import Mapped, Mappers
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote, read_note
 from metl_gui.engine.lanes.refusals import explain_refusal
@@ -63,6 +64,7 @@ class LaneTask:
         started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
         self.mappers = Mappers(order, started_with)
         self.words = LaneWords(order.servers, order.lane_topic)
+        self.loads = Loads(order, self.words, self._known_of)
         self.member = self._member(started_with) if order.matrix else None
         self._parent = os.getppid()
         self._bytes_each = _FIRST_BYTES
@@ -83,20 +85,14 @@ class LaneTask:
         except RunError as error:
             self._fail(error)
         finally:
+            self.loads.close()
             if self.member is not None:
                 self.member.close()
             self.words.close()
 
     def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
         """Take partitions over where their last transaction ended."""
-        notes = {Place(one.topic, one.partition): self._note_of(one) for one in committed}
-        wanted = {place: note.base for place, note in notes.items() if note.base}
-        bases = read_bases(self.order.servers, self.order.lane_topic, wanted) if wanted else {}
-        for one in committed:
-            place = Place(one.topic, one.partition)
-            note = notes[place]
-            counts = Counts(bases.get(place), note.base, note.tally)
-            self.shares[place] = Share(place, max(one.offset, -1), note, counts)
+        self.shares |= {place: Share(place, *known) for place, known in self._known_of(committed).items()}
         self._has_new = True
         if self.member is not None:
             self.member.reassigned()  # whoever had them may map with a state that this one has not heard of
@@ -131,6 +127,7 @@ class LaneTask:
         """Map until something fails, and rest a while if it does."""
         self._wait_until_allowed()
         self.shares.clear()
+        self.loads.close()
         exchange: Exchange | None = None
         try:
             exchange = Exchange(self.order, self.number, self)
@@ -168,11 +165,13 @@ class LaneTask:
             found = self.shares.get(Place(message.topic() or "", message.partition() or 0))
             if found is not None:
                 batch.setdefault(found, []).append(message)
+        for share, changes in batch.items():
+            self.loads.note(share.place, changes)
         if messages:
             self._bytes_each = max(1.0, 0.8 * self._bytes_each + 0.2 * sum(map(len, messages)) / len(messages))
         else:
             batch |= {share: [] for share in self.shares.values() if share.is_due and share not in batch}
-        return batch
+        return batch | self.loads.batch(self.shares, self.order.wait_seconds)
 
     def _most(self) -> int:
         """Return how many messages the next transaction may have."""
@@ -182,7 +181,7 @@ class LaneTask:
     def _deliver(self, exchange: Exchange, batch: dict[Share, list[Message]]) -> bool:
         """Map and commit; False when it was taken back, as what this maps with is not agreed on any more."""
         facts = self._facts()
-        mapped = [(share, self.mappers.map(share, messages)) for share, messages in batch.items()]
+        mapped = [(share, self._map(share, messages)) for share, messages in batch.items()]
         kept: list[Outgoing] = []
         commits = [
             share.commit(done.messages, done.tally, facts, self._keeper(share, kept))
@@ -191,7 +190,7 @@ class LaneTask:
         ]
         commits = [commit for commit in commits if commit.position >= 0]
         for share in batch:
-            if share.held:
+            if share.held and share.place in self.shares:
                 exchange.pause(share.place)
         if not commits:
             return True
@@ -203,6 +202,11 @@ class LaneTask:
             return False
         self._took(commits)
         return True
+
+    def _map(self, share: Share, messages: list[Message]) -> Mapped:
+        if isinstance(share, LoadShare):
+            return share.map(self.mappers, messages)
+        return self.mappers.map(share, messages)
 
     def _took(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
@@ -237,10 +241,21 @@ class LaneTask:
         self.mappers.take_up(taken)
         for share in self.shares.values():
             share.hope()
+        self.loads.hope()
         self._tell_positions(member)
 
     def _tell_positions(self, member: StateMember) -> None:
         member.took_up({place: share.position for place, share in self.shares.items() if share.position >= 0})
+
+    def _known_of(self, committed: Sequence[TopicPartition]) -> dict[Place, tuple[int, OffsetNote, Counts]]:
+        """Return position, note and counts of partitions as they were committed; negative where nothing was."""
+        notes = {Place(one.topic, one.partition): (max(one.offset, -1), self._note_of(one)) for one in committed}
+        wanted = {place: note.base for place, (_, note) in notes.items() if note.base}
+        bases = read_bases(self.order.servers, self.order.lane_topic, wanted) if wanted else {}
+        return {
+            place: (position, note, Counts(bases.get(place), note.base, note.tally))
+            for place, (position, note) in notes.items()
+        }
 
     def _note_of(self, committed: TopicPartition) -> OffsetNote:
         """Return what this run committed of a partition; of another run's note only the order that it obeyed."""

@@ -74,7 +74,7 @@ class Mapper:
 
     def map(self, share: Share, messages: list[Message]) -> Mapped:
         """Map the next messages of a partition, up to the first that has to wait."""
-        records = records_of(messages, self.order.max_record_bytes)
+        records = records_of(messages, self.order.max_record_bytes, share.topic)
         outcome, nanoseconds = self._timed(records)
         if self.order.wait_seconds > 0 and outcome.set_aside:
             found = _first_unknown(outcome, share)

@@ -77,6 +77,7 @@ class Share:
         held: messages that wait, the first of them for its version.
         given_up: versions that were waited for in vain.
         is_hopeful: what is held may have its version now.
+        topic: the topic that its records name, where it is another.
     """
 
     def __init__(self, place: Place, position: int, note: OffsetNote, counts: Counts) -> None:
@@ -88,11 +89,13 @@ class Share:
         self.held: list[Message] = []
         self.given_up: set[Version] = set()
         self.is_hopeful = False
+        self.topic = ""
         self._waits_for: Version | None = None
         self._held_since = 0.0
         self._latencies = Latencies()
         self._touched = self._noted = time.monotonic()
-        self._is_told = True
+        # Whoever has it now commits soon, so that everybody knows.
+        self._is_told = False
 
     @property
     def is_due(self) -> bool:

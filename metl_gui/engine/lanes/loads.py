@@ -1,0 +1,330 @@
+"""Rows of an initial load on their way through the tasks of a lane that maps changes of the same rows meanwhile.
+
+The order rule. A task that has a partition of changes also has the rows of the load with the same keys; so it alone
+decides what comes first, in its transactions:
+
+    1. It notes the key of every change from ``noted_from`` on.
+    2. It takes no row before it has mapped all changes up to ``after``.
+    3. It leaves out a row whose key it has noted.
+
+``noted_from`` is asked for before the rows are read, and every change before it is in them. ``after`` is asked for when
+the connector has sent every change that they show. So a row that is left out was mapped from its changes, which are as
+new or newer; and a row that is taken is as new as every change that was mapped before it, and older than those to come.
+No row is lost, none is put back to an older value. Rows of a topic's beginning follow the same rule: they stand before
+the first change that the lane mapped, which is ``noted_from`` and ``after`` in one.
+
+A change that leaves out large values which did not change (cdc-formats.md §4) says less than the row that it stands
+for; rows left out for such changes alone are counted apart, as loading once more brings their values.
+
+Cost: 12 bytes and a place in a set for each row that changes during the load; what a task has noted is read again after
+a fault. Progress is an offset of the lane's group, committed with the messages.
+Source: METL §3.4, §5 (initial load); the idea of reading between marks in a log is that of DBLog (Andreakis, 2019).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from metl_gui.engine.kafka.clients import Said, consumer
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.lane_topic import LaneWords
+from metl_gui.engine.lanes.mapping import Mapped, Mappers
+from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote
+from metl_gui.engine.lanes.share import Commit, Share
+from metl_gui.engine.loading.template import has_placeholder
+from metl_gui.engine.report import Tally
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Message
+
+    from metl_gui.engine.lanes.exchange import Exchange
+
+_log = logging.getLogger(__name__)
+
+LOAD = "load/"
+SUPERSEDED = "superseded"
+"""Why a row of a load is skipped: a change of it was mapped."""
+SUPERSEDED_PARTLY = "superseded_partly"
+"""The same, where every such change left out large values that did not change."""
+
+_DIGEST_BYTES = 12
+_MOST_ROWS = 500
+_MOST_NOTED = 5_000
+_KILOBYTES = 8_192
+
+
+class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What the task that has a partition does for a load.
+
+    Args:
+        id: of the load.
+        changes: the topic of the changes.
+        rows: the topic of the rows; the same for those of its beginning.
+        progress: the topic whose offsets say how far the rows are mapped.
+        partition: of all three.
+        begin, end: the rows, as offsets.
+        noted_from, after: offsets among the changes, see the module.
+    """
+
+    id: str
+    changes: str
+    rows: str
+    progress: str
+    partition: int
+    begin: int
+    end: int
+    noted_from: int
+    after: int
+
+    @property
+    def key(self) -> str:
+        """Where the topic of a lane holds it."""
+        return load_key(Place(self.changes, self.partition))
+
+
+def load_key(changes: Place) -> str:
+    """Return where the topic of a lane holds what a load orders of a partition."""
+    return f"{LOAD}{changes.topic}/{changes.partition}"
+
+
+class _Phase(Enum):
+    NOTING = auto()
+    WAITING = auto()
+    LOADING = auto()
+    DONE = auto()
+
+
+class LoadShare(Share):
+    """The rows of one partition.
+
+    Args:
+        order: what to do.
+        changes: the partition of their changes.
+        position, note, counts: as of ``Share``.
+    """
+
+    def __init__(self, order: LoadOrder, changes: Share, position: int, note: OffsetNote, counts: Counts) -> None:
+        super().__init__(Place(order.progress, order.partition), max(position, order.begin), note, counts)
+        self.order = order
+        self.changes = changes
+        self.topic = order.changes
+        self.phase = _Phase.NOTING
+        self.arrived: list[Message] = []
+        self._next = order.noted_from
+        self._until = max(changes.position, order.noted_from)
+        self._keys: dict[bytes, bool] = {}
+        self.note_changes(changes.held)
+
+    @property
+    def reads(self) -> TopicPartition | None:
+        """What is read now, and from where on."""
+        match self.phase:
+            case _Phase.NOTING:
+                return TopicPartition(self.order.changes, self.order.partition, self._next)
+            case _Phase.LOADING:
+                return TopicPartition(self.order.rows, self.order.partition, self._next)
+        return None
+
+    def note_changes(self, messages: Iterable[Message]) -> None:
+        """Note the keys of changes that are mapped, or read again."""
+        if self.phase is _Phase.DONE:
+            return
+        for message in messages:
+            key = message.key()
+            if key is not None:
+                digest = _digest(key)
+                if not self._keys.get(digest, False):
+                    self._keys[digest] = not has_placeholder(message.value() or b"")
+
+    def arrive(self, message: Message) -> None:
+        """Take a record of what is read now."""
+        offset = message.offset() or 0
+        self._next = offset + 1
+        if self.phase is _Phase.NOTING and offset < self._until:
+            self.note_changes([message])
+        elif self.phase is _Phase.LOADING and offset < self.order.end:
+            self.arrived.append(message)
+
+    def ended(self, offset: int) -> None:
+        """Note that nothing stands before an offset that has not come."""
+        self._next = max(self._next, offset)
+
+    def advance(self) -> bool:
+        """Go on to the next phase where this one is over, and say whether it did."""
+        before = self.phase
+        if self.phase is _Phase.NOTING and self._next >= self._until:
+            self.phase = _Phase.WAITING
+        if self.phase is _Phase.WAITING and self.changes.position >= self.order.after:
+            self.phase, self._next = _Phase.LOADING, self.position
+        if self.phase is _Phase.LOADING and self._next >= self.order.end and not self.arrived:
+            # Behind the last row may stand what is none: the mark of a transaction.
+            self.phase, self.end = _Phase.DONE, self.order.end
+            self._keys.clear()
+        return self.phase is not before
+
+    def map(self, mappers: Mappers, rows: list[Message]) -> Mapped:
+        """Map the rows of which no change was mapped, and count the others."""
+        fates = [self._keys.get(_digest(row.key() or b"")) if row.key() is not None else None for row in rows]
+        done = mappers.map(self, [row for row, fate in zip(rows, fates, strict=True) if fate is None])
+        if self.held:
+            first = self.held[0].offset() or 0
+            taken = sum((row.offset() or 0) < first for row in rows)
+            # What is held is asked again later, among the rows behind it.
+            self.held, rows, fates = rows[taken:], rows[:taken], fates[:taken]
+        tally = Tally()
+        tally.add(done.tally)
+        for fate, name in ((True, SUPERSEDED), (False, SUPERSEDED_PARTLY)):
+            if skipped := fates.count(fate):
+                tally.read += skipped
+                tally.skipped += skipped
+                tally.by_skip[name] = tally.by_skip.get(name, 0) + skipped
+        return Mapped(rows, tally, done.outgoing)
+
+    def took(self, commit: Commit) -> None:
+        """Note that it is committed; how long rows lay in their topic says nothing."""
+        self.position, self.counts, self.note = commit.position, commit.counts, commit.note
+
+
+class Loads:
+    """The loads of the partitions that a task has.
+
+    Args:
+        order: the lane's.
+        words: where orders of loads come from.
+        known_of: returns position, note and counts of what was committed of partitions.
+    """
+
+    def __init__(
+        self,
+        order: LaneOrder,
+        words: LaneWords,
+        known_of: Callable[[Sequence[TopicPartition]], Mapping[Place, tuple[int, OffsetNote, Counts]]],
+    ) -> None:
+        self.order = order
+        self.words = words
+        self._known_of = known_of
+        self._loads: dict[Place, LoadShare] = {}
+        self._reader: Consumer | None = None
+        self._said = Said()
+
+    def look(self, shares: Mapping[Place, Share], exchange: Exchange) -> None:
+        """Take up what is ordered of the partitions that the task has, and let go of the others.
+
+        Raises:
+            KafkaException: the servers do not say how far a load is.
+        """
+        known = self.words.under(LOAD)
+        if not known and not self._loads:
+            return
+        wanted = {place: order for place in shares if (order := _order_of(known.get(load_key(place)))) is not None}
+        kept = {
+            place: load
+            for place, load in self._loads.items()
+            if wanted.get(place) == load.order and load.changes is shares[place]
+        }
+        new = wanted.keys() - kept.keys()
+        if not new and len(kept) == len(self._loads):
+            return
+        asked = {Place(wanted[place].progress, place.partition): place for place in new}
+        committed = exchange.committed([TopicPartition(*one) for one in asked]) if asked else []
+        for progress, known_of_rows in self._known_of(committed).items():
+            place = asked[progress]
+            kept[place] = LoadShare(wanted[place], shares[place], *known_of_rows)
+        self._loads = kept
+        self._assign()
+
+    def note(self, place: Place, messages: Iterable[Message]) -> None:
+        """Note the keys of changes that are about to be mapped."""
+        if load := self._loads.get(place):
+            load.note_changes(messages)
+
+    def batch(self, shares: Mapping[Place, Share], wait_seconds: float) -> dict[Share, list[Message]]:
+        """Return the rows that may be mapped now.
+
+        Args:
+            shares: the partitions that the task has.
+            wait_seconds: how long a version that is not known is waited for.
+
+        Raises:
+            KafkaException: the rows cannot be read.
+        """
+        if not self._loads:
+            return {}
+        self._read()
+        if sum(load.advance() for load in self._loads.values()):  # each of them, not up to the first
+            self._assign()
+        batch: dict[Share, list[Message]] = {}
+        for place, load in self._loads.items():
+            if shares.get(place) is not load.changes:
+                continue
+            if load.held:
+                if load.is_hopeful or load.is_overdue(wait_seconds):
+                    batch[load] = load.release(wait_seconds)
+            elif load.arrived:
+                batch[load], load.arrived = load.arrived[:_MOST_ROWS], load.arrived[_MOST_ROWS:]
+            elif load.is_due:
+                batch[load] = []
+        return batch
+
+    def hope(self) -> None:
+        """Try what is held again, as there is a new state."""
+        for load in self._loads.values():
+            load.hope()
+
+    def close(self) -> None:
+        """Forget everything; it is taken up again from what is committed."""
+        self._loads.clear()
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _assign(self) -> None:
+        wanted = [reads for load in self._loads.values() if (reads := load.reads) is not None]
+        if self._reader is None:
+            if not wanted:
+                return
+            self._reader = consumer(self.order.servers, self._said, queued_max_messages_kbytes=_KILOBYTES)
+        self._reader.assign(wanted)
+
+    def _read(self) -> None:
+        if self._reader is None:
+            return
+        by_place = {Place(reads.topic, reads.partition): load for load in self._loads.values() if (reads := load.reads)}
+        if not by_place or sum(len(load.arrived) for load in by_place.values()) > 2 * _MOST_ROWS:
+            return
+        is_noting = any(load.phase is _Phase.NOTING for load in by_place.values())
+        for message in self._reader.consume(_MOST_NOTED if is_noting else _MOST_ROWS, 0.0):
+            load = by_place.get(Place(message.topic() or "", message.partition() or 0))
+            if load is not None:
+                _hear(load, message)
+
+
+def _order_of(text: bytes | None) -> LoadOrder | None:
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=LoadOrder)
+    except msgspec.MsgspecError as error:
+        _log.warning("an order of a load cannot be read: %s", error)
+        return None
+
+
+def _hear(load: LoadShare, message: Message) -> None:
+    error: Any = message.error()
+    if error is None:
+        load.arrive(message)
+    elif error.code() == KafkaError._PARTITION_EOF:
+        load.ended(message.offset() or 0)
+    elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE) or not error.retriable():
+        raise KafkaException(error)
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.blake2b(key, digest_size=_DIGEST_BYTES).digest()

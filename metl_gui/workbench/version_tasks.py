@@ -22,6 +22,7 @@ from metl_gui.core.masks import hidden_sources
 from metl_gui.core.nodes import Side
 from metl_gui.core.similar_schemas import SimilarSchema, similar_schema
 from metl_gui.core.version_tasks import VersionTask, Waiting, is_known, nearest_version, without_masked
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import SetAsideRecord
 from metl_gui.engine.sources.error_store import ErrorStore
@@ -31,6 +32,7 @@ from metl_gui.registry.unknown_versions import UnknownVersions
 from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.importing import ImportResult, add_reading
 from metl_gui.workbench.masking import HIDDEN, Masks
+from metl_gui.workbench.profiles import kafka_servers
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.session import Door, Workbench
 
@@ -122,7 +124,7 @@ def collect_tasks(
 
     Args:
         workbench: the opened project.
-        errors: the run's error store.
+        errors: the run's error store, or error topic.
         run_id: its id.
         report: its report, where at hand; tells mode and source.
         watch: progress and cancel.
@@ -223,7 +225,7 @@ def task_of(workbench: Workbench, task_id: int) -> VersionTask:
 def waiting_stores(task: VersionTask) -> tuple[str, ...]:
     """Return the error stores that a task's records wait in and that are still there, the newest first."""
     stores = dict.fromkeys(wait.errors for wait in reversed(task.waits))
-    return tuple(errors for errors in stores if Path(errors).is_dir())
+    return tuple(errors for errors in stores if is_kafka(errors) or Path(errors).is_dir())
 
 
 def sample_records(workbench: Workbench, task: VersionTask, count: int = 3) -> tuple[str, ...]:
@@ -235,7 +237,7 @@ def sample_records(workbench: Workbench, task: VersionTask, count: int = 3) -> t
     found: list[str] = []
     for errors in waiting_stores(task):
         try:
-            for row in islice(_rows(Path(errors)), _MOST_LOOKED_AT):
+            for row in islice(_rows(errors), _MOST_LOOKED_AT):
                 if len(found) >= count:
                     return tuple(found)
                 if _is_of(row, task):
@@ -257,7 +259,7 @@ def _is_of(row: SetAsideRecord, task: VersionTask) -> bool:
 def _seen(wait: Waiting, watch: Watch) -> list[VersionTask]:
     """Read what a run set aside for want of a version; touches no project."""
     gathered, count = UnknownVersions(), 0
-    for count, row in enumerate(_rows(Path(wait.errors)), 1):
+    for count, row in enumerate(_rows(wait.errors), 1):
         if count % _STEP == 0:
             watch.step(f"{count:,} records looked at that no version fits")
         gathered.add(row.incoming, row.schema, row.detail)
@@ -265,12 +267,21 @@ def _seen(wait: Waiting, watch: Watch) -> list[VersionTask]:
     return gathered.tasks(wait, f"messages that run {wait.run_id} set aside")
 
 
-def _rows(errors: Path) -> Iterator[SetAsideRecord]:
-    """Yield what one run set aside for want of a version.
+def _rows(errors: str) -> Iterator[SetAsideRecord]:
+    """Yield what one run set aside for want of a version, or what the newest part of an error topic holds of it.
 
     Raises:
-        RunError: the store is gone or damaged.
+        RunError: the store is gone or damaged, or its servers do not answer.
     """
+    if is_kafka(errors):
+        from metl_gui.engine.sources.error_topic import rows_of_topic
+
+        yield from rows_of_topic(kafka_servers(errors), errors, REASONS)
+    else:
+        yield from _rows_of_folder(Path(errors))
+
+
+def _rows_of_folder(errors: Path) -> Iterator[SetAsideRecord]:
     if not any((errors / f"reason={reason}").is_dir() for reason in REASONS):
         return
     store = ErrorStore.at(errors)

@@ -1,0 +1,63 @@
+"""What lies in an error topic, as rows of an error store: for people, and for finding versions nobody has imported."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Final
+
+from metl_gui.engine.kafka.consuming import RangeReader, Wanted
+from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
+from metl_gui.engine.kafka.records import Columns, headers_json, records_of_columns
+from metl_gui.engine.kafka.servers import KafkaServers, parse_address
+from metl_gui.engine.results import SetAsideRecord
+from metl_gui.engine.sources.topic_records import SetAsideMessage
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+MOST_OFFSETS: Final = 20_000
+"""So many of a partition are looked at, the newest; an error topic may hold those of years."""
+
+
+def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str]) -> Iterator[SetAsideRecord]:
+    """Yield what was set aside for some reasons, each as the record that it was.
+
+    Args:
+        servers: where the topic is.
+        address: its address.
+        reasons: which.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or the topic is not there.
+    """
+    listed = Lister(servers, parse_address(address)).listed()
+    wanted = [Wanted(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
+    for batch in RangeReader(servers, wanted).batches():
+        for message in batch:
+            row = _row(message)
+            if row is not None and row.reason in reasons:
+                yield row
+
+
+def _row(message: Message) -> SetAsideRecord | None:
+    """Return what a message says; None of one that is not whole, or that no run of ours wrote."""
+    one = SetAsideMessage.of(message)
+    if one.is_cut or not one.reason:
+        return None
+    told = one.told
+    return SetAsideRecord(
+        reason=one.reason,
+        detail=told.get(DETAIL, ""),
+        schema=told.get(SCHEMA) or None,
+        version=told.get(VERSION) or None,
+        position=told.get(POSITION) or None,
+        raw=(one.value or b"" if one.is_record else _whole(one)).decode("utf-8", "replace"),
+    )
+
+
+def _whole(one: SetAsideMessage) -> bytes:
+    place = [(one.topic, one.partition)]
+    columns = Columns(place, [one.offset], [one.time], [one.key], [headers_json(one.headers)], [one.value])
+    records = records_of_columns(columns)
+    return bytes(records.buffer[int(records.starts[0]) : int(records.stops[0])])

@@ -90,6 +90,21 @@ def fresh_copy(name: str = FX, watch: Watch = UNWATCHED) -> SampleFolder:
     return target
 
 
+def fresh_folder(name: str) -> SampleFolder:
+    """Make an empty folder for a project in the user's data folder, in the place of one that nobody has touched.
+
+    Raises:
+        ProjectError: the folder cannot be made.
+    """
+    target = SampleFolder(_free_place(name))
+    try:
+        shutil.rmtree(target.path, ignore_errors=True)
+        target.path.mkdir(parents=True)
+    except OSError as error:
+        raise _uncopied(target.path, error) from error
+    return target
+
+
 def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
     """Build the project of a sample folder out of its files, publish its mapping and leave it open.
 

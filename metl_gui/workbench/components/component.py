@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components import guard, guarding
@@ -41,6 +41,15 @@ def listens(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
         return True
     return False
+
+
+ComponentT = TypeVar("ComponentT", bound="Component")
+
+
+def keep(stack: contextlib.ExitStack, component: ComponentT, watch: Watch = UNWATCHED) -> ComponentT:
+    """Start a component that is stopped when a stack ends; stacks end what they started last first."""
+    stack.callback(component.stop)
+    return component.start(watch)
 
 
 class Component(ABC):

@@ -73,6 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
         schemas,
         states,
         suggestions,
+        watching,
     )
     from metl_gui.cli.commands import Commands, Parser, common_options
 
@@ -80,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         computer,
         demo,
         schemas,
+        watching,
         owners,
         mappings,
         suggestions,

@@ -183,6 +183,17 @@ def add_reading(
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
 
 
+def is_new(workbench: Workbench, side: Side, reading: Reading) -> bool:
+    """Say whether adding a reading would change anything: a version, a label, a key or a registry id."""
+    document = workbench.document
+    if any(edits_for(document, side, declaration) for declaration in reading.declarations):
+        return True
+    if side is not Side.EXTRACTION or not reading.wire:
+        return False
+    known = {(one.id, one.schema) for one in workbench.beside.wire_schemas()}
+    return any((one.id, one.schema) not in known for one in reading.wire)
+
+
 def add_recorded(
     workbench: Workbench, side: Side, reading: Reading, record: ImportRecord, watch: Watch = UNWATCHED
 ) -> ImportResult:

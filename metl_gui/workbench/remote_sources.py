@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +23,7 @@ from metl_gui.workbench.profiles import SIGN, find_database, find_profile, find_
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 if TYPE_CHECKING:
+    from metl_gui.registry.remote.changes import Mark
     from metl_gui.registry.remote.client import Registry
 
 _PREFIXES = (SIGN, "profile:")
@@ -68,6 +70,23 @@ def is_remote(source: object) -> bool:
     return text.startswith(_PREFIXES) or is_registry(text) or is_database(text)
 
 
+def check_source(source: str) -> None:
+    """Refuse what is neither a registry nor a database; nobody is asked.
+
+    Raises:
+        UserError: the address cannot be read, holds a password, or the profile will not do.
+    """
+    if not is_remote(source):
+        raise SchemaError(
+            f"{source} is no registry and no database.",
+            hint="Name a profile, as @NAME (metl profile list shows them), or an address.",
+        )
+    if _is_of_database(source):
+        database_of(source)
+    else:
+        find_registry(_target(source))
+
+
 def read_remote(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
     """Read what is wanted of a registry or a database; what cannot be read is refused with a reason.
 
@@ -95,7 +114,23 @@ def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED)
         watch.step(f"Asking {place.shown} for its tables")
         return read_catalogue(place, choice.only)
     with _registry(source, watch) as registry:
-        return read_registry(registry, choice.only, lambda text, done, total: watch.step(text, done, total or None))
+        return read_registry(registry, choice.only, partial(_step, watch))
+
+
+def read_new(source: str, choice: Choice, mark: Mark | None, watch: Watch = UNWATCHED) -> tuple[Reading, Mark]:
+    """Read what is new in a registry or a database since a mark, everything that is wanted without one.
+
+    Raises:
+        AwayError: it does not answer now.
+        UserError: it refuses us, or the address or profile will not do.
+    """
+    from metl_gui.registry.remote.changes import new_in_database, new_in_registry
+
+    if _is_of_database(source):
+        return new_in_database(database_of(source, choice), choice.only, mark)
+    with _registry(source, watch) as registry:
+        told = partial(_step, watch)
+        return new_in_registry(registry, choice.only, mark, told)
 
 
 def offers(source: str, watch: Watch = UNWATCHED) -> list[Offer]:
@@ -175,6 +210,10 @@ def _registry(source: str, watch: Watch) -> Iterator[Registry]:
 
     with Web(find_registry(_target(source)), lambda: watch.is_cancelled) as web:
         yield open_registry(web)
+
+
+def _step(watch: Watch, text: str, done: int, total: int) -> None:
+    watch.step(text, done, total or None)
 
 
 def _target(source: str) -> str:

@@ -6,7 +6,8 @@ Source: cdc-formats.md §8.1 and §8.2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from metl_gui.core.wire_schemas import of_content, of_global
@@ -14,6 +15,9 @@ from metl_gui.registry.places import Api
 from metl_gui.registry.remote.client import MAX_SUBJECTS, MAX_VERSIONS, Listed, Registry, Subject, text_of
 from metl_gui.registry.remote.web import Web
 from metl_gui.registry.schema_entries import DEFAULT_GROUP, Entry, entry_of
+
+Newest: TypeAlias = tuple[str, frozenset[int]]
+"""When a version was changed last, and the global ids of those that were at that very time."""
 
 _UNREADABLE = frozenset({"DISABLED", "DRAFT"})
 
@@ -86,6 +90,30 @@ class Apicurio(Registry):
             if found:
                 return found
         return []
+
+    @property
+    def lists_newest(self) -> bool:
+        """Whether it can be asked what was changed last."""
+        return self.api is Api.APICURIO_3
+
+    def newest(self, before: Newest | None) -> tuple[Newest, set[Subject]]:
+        """List the subjects with versions that are new or changed.
+
+        Args:
+            before: what was the newest then; ``None`` to learn only what is the newest now.
+        """
+        listed = self.paged("/search/versions", "versions", MAX_SUBJECTS, orderby="modifiedOn", order="desc")
+        newest, at_once, changed = "", set[int](), set[Subject]()
+        for one in listed:
+            when, number = text_of(one, "modifiedOn", "createdOn"), _number(one)
+            if newest and when != newest and (before is None or when < before[0]):
+                break
+            newest = newest or when
+            if when == newest:
+                at_once.add(number)
+            if before is not None and (when > before[0] or (when == before[0] and number not in before[1])):
+                changed.add(replace(_subject_of(one), changed=""))
+        return (newest, frozenset(at_once)), changed
 
     def _kinds(self, id_: str) -> tuple[str, ...]:
         number = id_.rpartition(":")[2]

@@ -48,10 +48,24 @@ def matching(subjects: Iterable[Subject], patterns: Sequence[str]) -> list[Subje
     The key of a topic comes with its value.
     """
     listed = sorted(subjects)
-    chosen = {one for one in listed if not patterns or any(_fits(one, pattern) for pattern in patterns)}
+    chosen = set(fitting(listed, patterns))
     values = {(one.group, one.name.removesuffix(_VALUE)) for one in chosen if one.name.endswith(_VALUE)}
     keys = {one for one in listed if one.name.endswith(_KEY) and (one.group, one.name.removesuffix(_KEY)) in values}
     return [one for one in listed if one in chosen or one in keys]
+
+
+def fitting(subjects: Iterable[Subject], patterns: Sequence[str]) -> list[Subject]:
+    """Choose subjects by patterns; all without patterns."""
+    return [one for one in subjects if not patterns or any(_fits(one, pattern) for pattern in patterns)]
+
+
+def with_keys(subjects: Iterable[Subject]) -> list[Subject]:
+    """Add to the values of topics what their keys would be called; what is not there has no versions."""
+    chosen = set(subjects)
+    values = [one for one in chosen if one.name.endswith(_VALUE)]
+    keys = {Subject(one.group, one.name.removesuffix(_VALUE) + _KEY) for one in values}
+    there = {(one.group, one.name) for one in chosen}
+    return sorted(chosen | {one for one in keys if (one.group, one.name) not in there})
 
 
 def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> Reading:

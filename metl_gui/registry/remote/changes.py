@@ -1,0 +1,74 @@
+"""What is new in a registry or a database since somebody looked last, asked for as little as the API allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from metl_gui.registry.places import DatabasePlace
+from metl_gui.registry.reading import Reading
+from metl_gui.registry.remote.apicurio import Apicurio, Newest
+from metl_gui.registry.remote.catalogue import read_catalogue
+from metl_gui.registry.remote.client import Registry, Subject
+from metl_gui.registry.remote.reading import AT_ONCE, READ_KINDS, Told, fitting, matching, read_subjects, with_keys
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was there when somebody looked: by subject or table what changes when it gets another version.
+
+    Args:
+        known: of each subject the labels of its versions that can be read, of each table its fingerprint and key.
+        newest: the version of the whole registry that was changed last, where it can be asked for that.
+    """
+
+    known: Mapping[str, object] = field(default_factory=dict)
+    newest: Newest | None = None
+
+
+def new_in_registry(
+    registry: Registry, patterns: Sequence[str], mark: Mark | None, told: Told = lambda *_: None
+) -> tuple[Reading, Mark]:
+    """Read the subjects that have changed since a mark, all of them without one.
+
+    Raises:
+        SchemaError: the registry refuses.
+        AwayError: it does not answer.
+    """
+    if isinstance(registry, Apicurio) and registry.lists_newest:
+        newest, changed = registry.newest(mark.newest if mark else None)
+        now = Mark(newest=newest)
+        subjects = matching(registry.subjects(), patterns) if mark is None else with_keys(fitting(changed, patterns))
+    else:
+        subjects = matching(registry.subjects(), patterns)
+        now = Mark(_versions(registry, subjects))
+        before = mark.known if mark is not None else {}
+        changed = {one for one in subjects if now.known.get(one.shown) != before.get(one.shown)}
+        subjects = with_keys(changed)
+    return read_subjects(registry, subjects, told) if subjects else Reading(), now
+
+
+def new_in_database(place: DatabasePlace, patterns: Sequence[str], mark: Mark | None) -> tuple[Reading, Mark]:
+    """Read the tables that have changed since a mark, all of them without one.
+
+    Raises:
+        SchemaError: the database refuses.
+        AwayError: it does not answer.
+    """
+    reading = read_catalogue(place, patterns)
+    now = Mark({one.name: (one.fingerprint, one.key) for one in reading.declarations})
+    if mark is None:
+        return reading, now
+    changed = tuple(one for one in reading.declarations if mark.known.get(one.name) != now.known[one.name])
+    return replace(reading, declarations=changed), now
+
+
+def _versions(registry: Registry, subjects: Sequence[Subject]) -> dict[str, object]:
+    readable = [one for one in subjects if one.kind in READ_KINDS]
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="registry") as pool:
+        listed = pool.map(registry.versions, readable)
+        return {
+            one.shown: tuple((version.label, version.state) for version in versions)
+            for one, versions in zip(readable, listed, strict=True)
+        }

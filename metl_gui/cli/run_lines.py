@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from metl_gui.engine.kafka.servers import is_kafka
+
 if TYPE_CHECKING:
     from metl_gui.engine.report import RunReport
 
@@ -23,7 +25,8 @@ def report_lines(report: RunReport) -> Iterator[str]:
         yield f"  from blocks that nobody has confirmed{_named(report.from_unreviewed)}"
     yield from (f"  note: {problem}" for problem in report.problems)
     if report.outputs:
-        yield f"Messages ({report.format}): {report.outputs}"
+        form = "" if is_kafka(report.outputs) else f" ({report.format})"
+        yield f"Messages{form}: {report.outputs}"
     if report.errors:
         yield f"Set aside: {report.errors}"
 

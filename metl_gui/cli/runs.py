@@ -131,12 +131,22 @@ def _register_replay(commands: Commands) -> None:
     )
     add_project(parser)
     parser.add_argument("--errors", required=True, metavar="PATH", help="the error store, as the run's report names it")
-    parser.add_argument("--sink", default="", metavar="T", help="a new or empty folder; noop only tries it")
+    parser.add_argument(
+        "--sink",
+        default="",
+        metavar="T",
+        help="a new or empty folder, or topics: kafka://host:port/metl.{entity}; noop only tries it",
+    )
     _add_mapping(parser)
     parser.add_argument(
         "--reason", action="append", default=[], metavar="CODE", help="only this reason; may come again"
     )
-    parser.add_argument("--set-aside", default="", metavar="PATH", help="another folder for what is set aside again")
+    parser.add_argument(
+        "--set-aside", default="", metavar="PATH", help="another folder or topic for what is set aside again"
+    )
+    parser.add_argument(
+        "--tombstones", action="store_true", help="send a null value after each delete, for compacted topics"
+    )
     parser.add_argument("--again", action="store_true", help="everything that was set aside, also what was replayed")
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside again")
 
@@ -262,6 +272,7 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
         format=arguments.format,
         by_date=arguments.by_date,
         max_record_bytes=arguments.max_record_bytes,
+        has_tombstones=arguments.tombstones,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = replay(workbench, request, watch=watch)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
 from metl_gui.engine.sources.error_store import ErrorStore
@@ -18,7 +19,7 @@ from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.profiles import find_target
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
-from metl_gui.workbench.running import PRODUCTION, TEST, EventSink, Mode, RunResult, pin, run_prepared
+from metl_gui.workbench.running import PRODUCTION, TEST, EventSink, Mode, RunResult, pin, run_prepared, servers_of
 from metl_gui.workbench.session import Workbench
 
 
@@ -27,17 +28,18 @@ class ReplayRequest:
     """What a person asks of a replay.
 
     Args:
-        errors: the error store, one ``reason=`` folder of it, or what one replay set aside again.
-        sink: a folder that is new or empty, or ``noop`` to try it: then nothing is marked. Empty for a folder of the
-            replay's own in the user's cache, in tests only.
+        errors: the error store, one ``reason=`` folder of it, or what one replay set aside again; or an error topic.
+        sink: a folder that is new or empty, topics, or ``noop`` to try it: then nothing is marked. Empty for a folder
+            of the replay's own in the user's cache, in tests only.
         spark: the Spark target.
         mode: as of a run; tests and production are marked apart.
         reasons: only what was set aside for these; all when empty.
-        set_aside: folder for what is set aside again; empty for one within the error store, where it goes on waiting.
+        set_aside: folder or topic for what is set aside again; empty for one within the error store, or the end of the
+            error topic, where it goes on waiting.
         state: the state to map with, as of a run.
         include_unconfirmed: as of a run.
         is_again: everything that the run itself set aside, also what was replayed already.
-        format, by_date, max_record_bytes: as of a run.
+        format, by_date, max_record_bytes, has_tombstones: as of a run.
     """
 
     errors: str
@@ -52,6 +54,7 @@ class ReplayRequest:
     format: Format = "jsonl"
     by_date: bool = False
     max_record_bytes: int = LIMIT_BYTES
+    has_tombstones: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +94,26 @@ def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
         UserError: production is asked for and nothing is published, or not this state.
     """
     _check(request)
-    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    is_topic = is_kafka(request.errors)
+    store = None if is_topic else ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
-    is_trial = request.sink == NOOP
-    own = folder / "errors" if is_trial else store.again_folder(run_id)
+    if request.sink == NOOP:
+        own = str(folder / "errors")
+    else:
+        own = str(store.again_folder(run_id)) if store is not None else request.errors.strip()
+    source = request.errors.strip() if is_topic else str(Path(request.errors).expanduser().resolve())
+    sink, errors = request.sink or str(folder / "messages"), request.set_aside or own
     return RunSpec(
         run_id=run_id,
         plan=pinned.plan,
-        source=str(Path(request.errors).expanduser().resolve()),
-        sink=request.sink or str(folder / "messages"),
+        source=source,
+        sink=sink,
         folder=str(folder),
-        errors=request.set_aside or str(own),
+        errors=errors,
+        servers=servers_of(source, sink, errors),
+        has_tombstones=request.has_tombstones,
         mode=request.mode,
         state=pinned.document.state,
         hash=pinned.hash,
@@ -142,18 +152,41 @@ def replay(
     """
     watch.step("Looking at what waits")
     spec = prepare_replay(workbench, request)
-    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
-    if not store.waiting(request.mode, request.is_again):
+    if not _waits(spec, request):
         return _nothing(spec, request)
     return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
 
 
+def _waits(spec: RunSpec, request: ReplayRequest) -> bool:
+    """Say whether anything may wait.
+
+    Raises:
+        RunError: the error store is damaged, or servers do not answer or refuse.
+    """
+    if is_kafka(spec.source):
+        from metl_gui.engine.sources.topic_source import ErrorTopicSource
+
+        return bool(ErrorTopicSource(spec).bytes_total)
+    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    return bool(store.waiting(request.mode, request.is_again))
+
+
 def _check(request: ReplayRequest) -> None:
+    if is_kafka(request.errors):
+        address = parse_address(request.errors)
+        if len(address.topics) != 1:
+            raise RunError(
+                "A replay reads one error topic.",
+                f"{request.errors} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
+                "Name the topic that the run was given with --errors.",
+            )
+    if request.has_tombstones and not is_kafka(request.sink):
+        raise RunError("--tombstones is for a kafka:// sink.", hint="Leave --tombstones out, or give a kafka:// sink.")
     if request.mode == PRODUCTION and not request.sink:
         raise RunError(
             "A replay in production needs to know where its messages go.",
             "No sink is given.",
-            "Name a new or empty folder with --sink, or noop to try it.",
+            "Name a new or empty folder or topics with --sink, or noop to try it.",
         )
     if request.is_again and request.reasons:
         raise RunError(

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import TopicPartition
 
 from metl_gui.core.framing import LIMIT_BYTES
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, consumer, explained, in_words
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.consuming import Wanted
 from metl_gui.engine.kafka.listing import Lister
 from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
@@ -135,15 +135,12 @@ class ErrorTopicSource(TopicSource):
         for reason in self.reasons or (_ALL,):
             offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
             said = Said()
-            try:
-                with in_words(self.servers, said):
-                    client = consumer(self.servers, said, group_id=self._group(reason))
+            with in_words(self.servers, said):
+                client = consumer(self.servers, said, group_id=self._group(reason))
                 try:
                     client.commit(offsets=offsets, asynchronous=False)
                 finally:
                     client.close()
-            except KafkaException as error:
-                raise explained(self.servers, error, said) from error
 
     def _from_first(self, one: Wanted) -> Wanted:
         """Leave out what is behind whatever its reason."""
@@ -162,12 +159,11 @@ class ErrorTopicSource(TopicSource):
 
     def _known_reasons(self) -> Sequence[str]:
         """Return the reasons of which replays have left a mark."""
-        head = self._group(_ALL) + "."
-        with in_words(self.servers):
-            groups = Lister(self.servers, parse_address("kafka://x:1/")).admin.list_consumer_groups(
-                request_timeout=ANSWER_SECONDS
-            )
-        listed = groups.result().valid or ()
+        head, said = self._group(_ALL) + ".", Said()
+        with in_words(self.servers, said):
+            # Nobody answers any more once the client is gone.
+            client = admin(self.servers, said)
+            listed = client.list_consumer_groups(request_timeout=ANSWER_SECONDS).result().valid or ()
         return sorted(one.group_id.removeprefix(head) for one in listed if one.group_id.startswith(head))
 
     def _committed(self, reason: str, places: list[TopicPartition]) -> Mapping[str, int]:

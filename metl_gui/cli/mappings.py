@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
     from metl_gui.core.problems import Problem
+    from metl_gui.workbench.checking import CheckResult
     from metl_gui.workbench.mapping import MapMode, MapResult
     from metl_gui.workbench.searching import Answers, VersionProgression
     from metl_gui.workbench.trying import Trial
@@ -32,7 +33,8 @@ def register(commands: Commands) -> None:
     check = commands.add(
         "check",
         run_check,
-        "find what is wrong or doubtful in a project",
+        "find what is wrong or doubtful in a project or an export",
+        "PROJECT may be an export too (metl export --format json or dusb): then it is checked that nobody changed it. "
         "Ends with 3 at an error or a warning; notes alone do not count. With --against nothing is written either: it "
         "says what schemas that are not live yet would do to the mapping, and ends with 3 if a confirmed block would "
         "lose something, with 1 when every source was refused.",
@@ -43,6 +45,12 @@ def register(commands: Commands) -> None:
         "--tree", choices=["extraction", "cdm"], default="extraction", help="where they belong (extraction)"
     )
     check.add_argument("--format", default="auto", help="how to read them, as import does")
+    check.add_argument(
+        "--same-as", metavar="PROJECT", type=Path, help="an export must show what this project published"
+    )
+    check.add_argument(
+        "--fail-on", choices=["error", "warning"], default="warning", help="the least that ends with 3 (warning)"
+    )
 
 
 def _register_map(commands: Commands) -> None:
@@ -146,20 +154,37 @@ def _progression_lines(progression: VersionProgression) -> list[str]:
 
 
 def run_check(arguments: argparse.Namespace, out: Output) -> int:
-    """Run every check of the domain on the project."""
-    from metl_gui.workbench.checking import check_project
-    from metl_gui.workbench.session import Workbench
-
+    """Run every check of the domain on the project or export."""
     if arguments.against is not None:
         return _try(arguments, out)
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
-        found = check_project(workbench)
+    found = _checked(arguments)
     lines = [problem_line(problem) for problem in found.problems]
     counts = ", ".join(
         f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
     )
-    out.result(found.as_json(), [*lines, f"State {found.state}: {counts or 'no problems'}."])
-    return FOUND if found.has_found else DONE
+    state = f"State {found.state}: " if found.state else ""
+    out.result(found.as_json(), [*lines, f"{state}{counts or 'no problems'}."])
+    return FOUND if _is_failing(found.problems, arguments) else DONE
+
+
+def _checked(arguments: argparse.Namespace) -> CheckResult:
+    from metl_gui.workbench.checking import check_project
+    from metl_gui.workbench.checking_exports import check_export
+    from metl_gui.workbench.comparing import is_project
+    from metl_gui.workbench.session import Workbench
+
+    path = Path(arguments.project)
+    if not is_project(path):
+        return check_export(path, arguments.same_as)
+    if arguments.same_as is not None:
+        wrong_usage(arguments, f"--same-as is for exports, and {path.name} is a project")
+    with Workbench.open(path, for_editing=False) as workbench:
+        return check_project(workbench)
+
+
+def _is_failing(problems: Sequence[Problem], arguments: argparse.Namespace) -> bool:
+    passing = {"note"} if arguments.fail_on == "warning" else {"note", "warning"}
+    return any(problem.severity.value not in passing for problem in problems)
 
 
 def problem_line(problem: Problem) -> str:
@@ -170,7 +195,10 @@ def problem_line(problem: Problem) -> str:
 
 def _try(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.core.nodes import Side
+    from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
     from metl_gui.registry.formats import parse_format
+    from metl_gui.registry.matrix_export import read_export
+    from metl_gui.workbench.comparing import is_project
     from metl_gui.workbench.session import Workbench
     from metl_gui.workbench.trying import try_sources
 
@@ -178,14 +206,19 @@ def _try(arguments: argparse.Namespace, out: Output) -> int:
         parse_format(arguments.format)
     except UserError as error:
         wrong_usage(arguments, str(error))
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
-        document, refused = workbench.document, workbench.refused_proposals()
+    path = Path(arguments.project)
+    if is_project(path):
+        with Workbench.open(path, for_editing=False) as workbench:
+            document, refused = workbench.document, workbench.refused_proposals()
+    else:
+        document, refused = read_export(path).document, NO_RENAMES_REFUSED
+    with out.watching() as watch:
         found = try_sources(document, Side(arguments.tree), arguments.against, arguments.format, refused, watch)
     out.result(found.as_json(), list(trial_lines(found)))
     if found.is_all_refused:
         out.note("error: Nothing was tried: every source was refused.\nhint: The reasons stand beside the sources.")
         return AT_FAULT
-    return FOUND if found.has_found else DONE
+    return FOUND if _is_failing(found.problems, arguments) else DONE
 
 
 def trial_lines(found: Trial) -> Iterator[str]:

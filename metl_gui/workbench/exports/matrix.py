@@ -1,12 +1,15 @@
 """``json`` and ``dusb``: the whole matrix for programs, laid out so that Git shows it element by element.
 
+The last line is a digest of all the others, so that a change by hand or by a merge of lines is found out.
 Source: contract.md §4.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from metl_gui.workbench.exports.export import Choices, Export, Write
 from metl_gui.workbench.progress import Watch
 
 _INDENT = " "
+_END = "\n}"
+_SEAL = re.compile(r',\n "digest": "([0-9a-f]{64})"\n}\s*\Z')
 
 
 def json_text(document: Document, include_unconfirmed: bool = False) -> str:
@@ -29,8 +34,19 @@ def dusb_text(document: Document, include_unconfirmed: bool = False) -> str:
 
 
 def laid_out(content: Content) -> str:
-    """Write what an export holds as its file has it: one element a line."""
-    return "".join(_laid_out(content, "")) + "\n"
+    """Write what an export holds as its file has it: one element a line, then the digest of these lines."""
+    lines = "".join(_laid_out(content, ""))
+    return f'{lines[: -len(_END)]},\n{_INDENT}"digest": "{_digest(lines)}"{_END}\n'
+
+
+def is_as_written(text: str) -> bool | None:
+    """Whether the text of an export is the one that was written; ``None`` where it has no digest to tell by."""
+    found = _SEAL.search(text)
+    return None if found is None else _digest(text[: found.start()] + _END) == found[1]
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _laid_out(value: Any, indent: str) -> Iterator[str]:

@@ -17,6 +17,8 @@ OPTIONS: dict[str, str] = {
     "dialect": "sql: the database that the queries are for, such as postgres, spark, snowflake or bigquery",
     "source": "sql: what the tables hold: rows, or debezium for its messages as JSON in one column",
     "tables": "sql: which part of a schema's name is its table: schema.table, table, topic or topic_",
+    "topic": "kafka-connect: the topic that a chain sends to; {entity} stands for the entity",
+    "versions": "kafka-connect: the versions that a chain must be right for: all, or newest",
     "column": "sql: the column with the messages, for --source debezium",
     "base": "sssom: the address that ids begin with",
     "license": "sssom: the address of the licence",

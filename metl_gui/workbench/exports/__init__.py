@@ -13,6 +13,7 @@ from __future__ import annotations
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.exports.html_page import HTML
+from metl_gui.workbench.exports.kafka_connect import KAFKA_CONNECT
 from metl_gui.workbench.exports.matrix import DUSB, JSON
 from metl_gui.workbench.exports.openlineage import OPENLINEAGE
 from metl_gui.workbench.exports.parquet import PARQUET
@@ -25,7 +26,8 @@ from metl_gui.workbench.exports.xlsx import XLSX
 __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
 
 EXPORTS: dict[str, Export] = {
-    export.name: export for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SQL, SSSOM, OPENLINEAGE)
+    export.name: export
+    for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SQL, KAFKA_CONNECT, SSSOM, OPENLINEAGE)
 }
 """The formats by name, in the order in which they are listed."""
 

@@ -1,4 +1,4 @@
-"""Exported queries on real databases, beside the messages that a run makes of the same records."""
+"""Exports for pipelines where they are used, beside the messages that a run makes of the same records."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ from sqlglot import exp
 
 from metl_gui.engine.java import find_java
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.components.jars import fetch
+from metl_gui.workbench.components.kafka import KAFKA_JARS
 from metl_gui.workbench.components.postgres import PostgresServer
 from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.session import Workbench
+from tests.live.conftest import need, need_jars
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 FILES = ("accounts.jsonl", "customers.jsonl", "payments.jsonl", "payments.refunds.with-schemas.jsonl")
 Block = tuple[str, str, str]
 Sent = dict[Block, Counter[tuple[Any, ...]]]
+Messages = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +47,32 @@ def fx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
 
 
 @pytest.fixture(scope="module")
-def sent(fx: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Sent:
-    """What production makes of the records: kind and payload of each message by schema, version and entity."""
+def messages(fx: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Messages:
+    """What production makes of the records."""
     folder = tmp_path_factory.mktemp("run")
     source = folder / "source"
     source.mkdir()
     for name in FILES:
         shutil.copyfile(fx.path.parent / "cdc" / name, source / name)
-    request = RunRequest(str(source), sink=str(folder / "out"), errors=str(folder / "errors"), mode="production")
-    run_mapping(fx, request)
+    run_mapping(
+        fx,
+        RunRequest(str(source), sink=str(folder / "out"), errors=str(folder / "errors"), mode="production"),
+    )
+    return [
+        json.loads(line, parse_float=Decimal, parse_int=Decimal)
+        for path in sorted((folder / "out").rglob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+@pytest.fixture(scope="module")
+def sent(messages: Messages) -> Sent:
+    """Kind and payload of each message by schema, version and entity."""
     found: Sent = {}
-    for path in sorted((folder / "out").rglob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            message = json.loads(line, parse_float=Decimal, parse_int=Decimal)
-            block = message["source"]["schema"], message["source"]["version"], message["entity"]
-            if message["op"] != "t":
-                found.setdefault(block, Counter())[message["op"], comparable(message["payload"])] += 1
+    for message in messages:
+        block = message["source"]["schema"], message["source"]["version"], message["entity"]
+        if message["op"] != "t":
+            found.setdefault(block, Counter())[message["op"], comparable(message["payload"])] += 1
     return found
 
 
@@ -214,3 +228,49 @@ def test_queries_over_rows_on_postgresql_return_the_payloads_of_the_rows(
             assert payloads == Counter(payload for op, payload in sent[block].elements() if op != "d")
             checked += sum(payloads.values())
     assert checked > 100
+
+
+def test_a_chain_of_connects_own_transforms_makes_the_payloads_and_keys_of_a_run(
+    fx: Workbench, messages: Messages, tmp_path: Path
+) -> None:
+    need(find_java)
+    need_jars(KAFKA_JARS)
+    done = export_published(
+        fx, EXPORTS["kafka-connect"], tmp_path / "out", choices=Choices(options={"versions": "newest"})
+    )
+    assert any("balance.amount is nested" in sentence for sentence in done.says)
+    told = json.loads((tmp_path / "out" / "chains.json").read_text(encoding="utf-8"))
+    (chain,) = (each for each in told["chains"] if each["reads"] == ["fx.payments.refunds"])
+    wanted = {
+        message["source"]["position"]: message
+        for message in messages
+        if (message["source"]["schema"], message["entity"]) == ("fx.payments.refunds", "refund")
+        and [message["source"]["version"]] == chain["versions"]
+    }
+    text = (fx.path.parent / "cdc" / "payments.refunds.with-schemas.jsonl").read_text(encoding="utf-8")
+    records = {f"{r['topic']}/{r['partition']}/{r['offset']}": r for r in map(json.loads, text.splitlines())}
+    asked = tmp_path / "records.jsonl"
+    asked.write_text("\n".join(json.dumps(records[position]) for position in wanted), encoding="utf-8")
+    jars = f"{fetch(KAFKA_JARS)}/*"
+    program = Path(__file__).with_name("ApplyChain.java")
+    java = find_java().path / "bin" / "java"
+    made = subprocess.run(
+        [java, "-XX:TieredStopAtLevel=1", "-cp", jars, program, tmp_path / "out" / chain["file"], asked],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr[-3000:]
+    came = [json.loads(line, parse_float=Decimal, parse_int=Decimal) for line in made.stdout.splitlines()]
+    expected = [
+        {
+            "topic": "refund",
+            "key": message["key"],
+            "value": None if message["op"] == "d" else message["payload"],
+            "headers": {"metl.state": str(message["state"]), "metl.schema": "fx.payments.refunds"},
+        }
+        for message in wanted.values()
+    ]
+    assert came == expected != []
+    assert {message["op"] for message in wanted.values()} > {"c", "d"}

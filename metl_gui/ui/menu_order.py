@@ -56,9 +56,9 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Mapping > Many at once": (("confirm_shown", "confirm_same", "later_shown", "assign_shown"),),
     "Run": (
-        ("run", "stop", "choose_source"),
+        ("run", "stop", "choose_source", "choose_topics", "choose_sink_topics"),
         ("run_production", "replay"),
-        ("live_run", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
+        ("live_run", "run_lane", "> Lane", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
         ("run.profiles",),
         ("publish",),
     ),

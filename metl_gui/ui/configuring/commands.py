@@ -65,6 +65,8 @@ class SettingCommands:
         """Do with a profile what its kind is for."""
         if profile.kind is Kind.SPARK:
             self._window.run_page.setup.target.choose(f"{SIGN}{profile.name}")
+        elif profile.kind is Kind.KAFKA and self._window.project.workbench is not None:
+            self._window.run_commands.topics.choose_source(f"kafka://{SIGN}{profile.name}")
 
     def _set(self, wanted: tuple[str, bool]) -> None:
         window, (who, needs_second) = self._window, wanted

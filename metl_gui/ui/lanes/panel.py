@@ -17,6 +17,7 @@ from metl_gui.ui.pill import KeyButton, Pill
 from metl_gui.ui.run.chart import RunChart
 
 _NOTHING = "A lane tells here how far it is, several times a second."
+_TAKES = "Takes what is published, between two transactions."
 _GAP_PX = 12
 _LEAST_PX = (132, 170)
 _BY_PARTITION = (PARTITION_LAG, PARTITION_TIMES, PARTITION_RATE)
@@ -40,7 +41,8 @@ class LanePanel(QWidget):
         self.partitions, self.members = PartitionPanel(), MembersPanel()
         self.state, self.pill = Elided("", "dim"), Pill()
         self.buttons = {id_: KeyButton(words) for id_, words in ORDERS.items()}
-        self._is_frozen = self._is_live = False
+        self._is_frozen = self._is_live = self._is_alone = False
+        self._held = ""
         self._build()
         self.figures.followed.connect(self._follow)
         self.partitions.partition_chosen.connect(self._show_partition)
@@ -48,13 +50,10 @@ class LanePanel(QWidget):
             button.clicked.connect(self._pressed)
         self.show_lane(self.lane, is_live=False)
 
-    @property
-    def is_frozen(self) -> bool:
-        """Whether the lane that is shown stays with its state."""
-        return self._is_frozen
-
     def show_lane(self, lane: LaneNow, *, is_live: bool) -> None:
         """Show a lane as it is now, or as it was at its end."""
+        if lane is not self.lane:
+            self._held, self._is_frozen, self._is_alone = "", False, False
         self.lane, self._is_live = lane, is_live
         self.figures.show_lane(lane)
         self.chart.show_course(lane.course, is_live=is_live)
@@ -65,10 +64,21 @@ class LanePanel(QWidget):
             self.partitions.clear()
         self._say()
 
-    def show_frozen(self, is_frozen: bool) -> None:
-        """Say whether the lane stays with its state whatever is published."""
-        self._is_frozen = is_frozen
+    def show_held(self, words: str, *, is_frozen: bool, is_alone: bool = False) -> None:
+        """Say how the state of the lane is held.
+
+        Args:
+            words: in one line.
+            is_frozen: what is published waits.
+            is_alone: it agrees with nobody, and nobody can freeze it or roll it back.
+        """
+        self._held, self._is_frozen, self._is_alone = words, is_frozen, is_alone
         self._say()
+
+    def can_order(self, order: str) -> bool:
+        """Whether an order makes sense for the lane that is shown."""
+        is_other = order == (FREEZE if self._is_frozen else UNFREEZE)
+        return self._is_live and not is_other and not (self._is_alone and order != SET_BACK)
 
     def dress(self) -> None:
         """Follow the scale."""
@@ -76,19 +86,14 @@ class LanePanel(QWidget):
             part.setMinimumHeight(themes.px(least))
 
     def _say(self) -> None:
-        known = self.lane.progress
-        if known is None or not self._is_live:
-            self.state.setText("")
-        elif self._is_frozen:
-            self.state.setText(f"Stays with state {known.state:,}, whatever is published.")
-        else:
-            self.state.setText("Takes what is published, between two transactions.")
+        is_told = self._is_live and self.lane.progress is not None
+        self.state.setText((self._held or _TAKES) if is_told else "")
         if self.lane.is_troubled and self._is_live:
             self.pill.say("cannot go on now", "bad")
         else:
             self.pill.say("frozen" if self._is_frozen and self._is_live else "", "accent")
         for id_, button in self.buttons.items():
-            button.setVisible(self._is_live and id_ != (FREEZE if self._is_frozen else UNFREEZE))
+            button.setVisible(self.can_order(id_))
 
     def _follow(self, figure: str) -> None:
         """Go to what a figure counts."""

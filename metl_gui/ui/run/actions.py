@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions import ActionRow
-from metl_gui.ui.conditions import all_of, can_run, has_project
+from metl_gui.ui.conditions import Condition, all_of, can_run, has_project
+from metl_gui.ui.lanes.orders import ORDERS
 
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
@@ -27,7 +29,29 @@ def _has_course(window: Window) -> bool:
     return has_project(window) and len(window.run_page.chart.course) > 1
 
 
+def _ordering(order: str) -> Callable[[Window], object]:
+    return lambda window: window.run_commands.lanes.order(order)
+
+
+def _can_order(order: str) -> Condition:
+    return lambda window: has_project(window) and window.run_page.lane.can_order(order)
+
+
 ROWS = (
+    ActionRow(
+        "choose_topics",
+        "Run",
+        "Choose topics to read…",
+        "Ctrl+Alt+R",
+        lambda w: w.run_commands.topics.choose_source(),
+    ),
+    ActionRow(
+        "choose_sink_topics",
+        "Run",
+        "Choose topics to write…",
+        "Ctrl+Alt+T",
+        lambda w: w.run_commands.topics.choose_sink(),
+    ),
     ActionRow(
         "run_production",
         "Run",
@@ -49,6 +73,17 @@ ROWS = (
         "Production run that goes on",
         does=lambda w: w.run_commands.show_view(w.run_page.show_live),
         when=_goes_on,
+    ),
+    ActionRow(
+        "run_lane",
+        "Run",
+        "How far the lane is",
+        does=lambda w: w.run_commands.show_view(w.run_page.show_lane),
+        when=lambda w: has_project(w) and w.run_page.is_lane,
+    ),
+    *(
+        ActionRow(f"lane_{order}", "Run > Lane", words, does=_ordering(order), when=_can_order(order))
+        for order, words in ORDERS.items()
     ),
     ActionRow(
         "run_details",

@@ -14,6 +14,8 @@ from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.head_bar import PAGES
+from metl_gui.ui.kafka.choosing import TopicChoosing
+from metl_gui.ui.lanes.ordering import LaneOrdering
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.run.comparison import Compared
 from metl_gui.ui.run.linked import Link
@@ -39,6 +41,7 @@ class RunCommands:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._page = window.run_page
+        self.topics, self.lanes = TopicChoosing(window), LaneOrdering(window)
         self._project = window.project
         self._page.aside.step_wanted.connect(self.take_step)
         self._page.aside.replay_wanted.connect(self.replay)

@@ -9,6 +9,7 @@ from metl_gui.store.states import NamedState
 from metl_gui.ui.moments import on
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.lane_choice import LaneChoice
 from metl_gui.workbench.running import PRODUCTION, TEST, Mode
 
 _MODES: tuple[Mode, ...] = (TEST, PRODUCTION)
@@ -31,6 +32,7 @@ class ModeSwitch(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._live: NamedState | None = None
+        self._is_lane = False
         self._group = QButtonGroup(self)
         self.buttons = {mode: KeyButton(mode.capitalize(), kind="segment") for mode in _MODES}
         self.words = plain_label(_TEST_WORDS, "small")
@@ -38,12 +40,14 @@ class ModeSwitch(QWidget):
         self.unconfirmed = QCheckBox("Map what nobody has confirmed too")
         self.follow = QCheckBox("Go on when the source fills further")
         self.freeze = QCheckBox("Stay with this state")
-        self.freeze.setToolTip("Else a state that is published meanwhile is taken between two batches")
+        self.freeze.setToolTip("Else a state that is published meanwhile is taken between two batches or transactions")
+        self.lane = LaneChoice()
         self.publish = KeyButton("Publish this state…", kind="link")
         self._build()
         self._group.idClicked.connect(self._tell)
         self.publish.clicked.connect(self.publish_wanted)
         self.follow.toggled.connect(self._say)
+        self.lane.changed.connect(self._say)
         self._say()
 
     @property
@@ -60,6 +64,21 @@ class ModeSwitch(QWidget):
     def live(self) -> NamedState | None:
         """The state that production uses, ``None`` while nothing is published."""
         return self._live
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether a fast lane is chosen: from topics to topics, one record after another."""
+        return self._is_lane and self.lane.lane == "fast"
+
+    @property
+    def follows(self) -> bool:
+        """Whether a run is to go on when the source is read; a fast lane always does."""
+        return self.is_fast or self.follow.isChecked()
+
+    def show_places(self, *, is_lane: bool) -> None:
+        """Offer lanes where messages go from topics to topics."""
+        self._is_lane = is_lane
+        self._say()
 
     def choose(self, mode: Mode) -> None:
         """Choose a mode."""
@@ -78,9 +97,11 @@ class ModeSwitch(QWidget):
     def _say(self, _is_checked: bool = False) -> None:
         is_production = self.mode == PRODUCTION
         self.words.setText(self._production_words() if is_production else _TEST_WORDS)
-        for box in (self.unconfirmed, self.follow):
-            box.setVisible(is_production and self._live is not None)
-        self.freeze.setVisible(is_production and self._live is not None and self.follow.isChecked())
+        can_run = is_production and self._live is not None
+        self.lane.setVisible(can_run and self._is_lane)
+        self.unconfirmed.setVisible(can_run)
+        self.follow.setVisible(can_run and not self.is_fast)
+        self.freeze.setVisible(can_run and self.follows)
         self.publish.setVisible(is_production and self._live is None)
 
     def _production_words(self) -> str:
@@ -107,6 +128,7 @@ class ModeSwitch(QWidget):
         layout.setSpacing(6)
         layout.addLayout(row)
         layout.addWidget(self.words)
+        layout.addWidget(self.lane)
         for box in (self.unconfirmed, self.follow, self.freeze):
             layout.addWidget(box)
         link = QHBoxLayout()

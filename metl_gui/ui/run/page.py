@@ -95,7 +95,7 @@ class RunPage(QMainWindow):
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
         self.lane, self.details, self.speed = LanePanel(), DetailsPanel(), SpeedPanel()
-        self.comparison, self.starting = ComparisonPanel(), Starting(self)
+        self.comparison, self.starting = ComparisonPanel(), Starting(jobs, self)
         self.views = QStackedWidget()
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
@@ -129,7 +129,7 @@ class RunPage(QMainWindow):
         """Begin a run, unless one goes on or is about to."""
         is_busy = self.production.is_starting if request.mode == PRODUCTION else self._spark.is_running
         if self._project.workbench is not None and not is_busy:
-            self.starting.begin(request, self.setup.mode.live)
+            self.starting.begin(self._project.workbench, request, self.setup.mode.live)
 
     def _run_test(self, request: RunRequest) -> None:
         workbench = self._begin(request, request.mode.capitalize())
@@ -188,6 +188,15 @@ class RunPage(QMainWindow):
         if entity:
             self.details.show_entity(entity)
 
+    @property
+    def is_lane(self) -> bool:
+        """Whether what is shown is a lane."""
+        return self.head.views[_LANE].isVisibleTo(self.head)
+
+    def show_lane(self) -> None:
+        """Show how far the lane is."""
+        self.show_view(_LANE)
+
     def show_speed(self) -> None:
         """Show how fast the kernel was."""
         self.show_view(_SPEED)
@@ -238,8 +247,8 @@ class RunPage(QMainWindow):
         self.show_view(_RUN)
         if followed is None or run.run_id != followed.run_id:
             self.attach(run)
-        elif self.followed is not None and self.followed.is_lane:
-            self.show_view(_LANE)
+        elif self.is_lane:
+            self.show_lane()
 
     def attach(self, run: LiveRun) -> None:
         """Follow a production run that goes on in a process of its own."""
@@ -453,6 +462,7 @@ class RunPage(QMainWindow):
     def _opened(self, _workbench: object) -> None:
         workbench = self._project.workbench
         self._spark.stop()  # the project that it would be kept with is closed
+        self.starting.forget()
         self.own, self._runs = None, ()
         self.production.watch(workbench.project_id if workbench is not None else "")
         self._show_nothing()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import RunError
 from metl_gui.store.states import NamedState
 from metl_gui.ui.moments import on
@@ -19,8 +20,13 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
     who = f" by {live.published_who}" if live.published_who else ""
     when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
     blocks = "every block, what nobody has confirmed too" if request.include_unconfirmed else "confirmed blocks only"
-    dates = ", in folders by date" if request.by_date else ""
-    if not request.follow:
+    if request.lane == "fast":
+        until = "It goes on until somebody stops it" + (
+            ", with this state whatever is published meanwhile."
+            if request.freeze
+            else ", and takes what is published meanwhile between two transactions."
+        )
+    elif not request.follow:
         until = "It ends when the source is read."
     elif request.freeze:
         until = "It goes on until somebody stops it, with this state whatever is published meanwhile."
@@ -29,11 +35,21 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
     lines = (
         f"It maps with {state_words(live.name, live.state)}, published{who}{when}: {blocks}.",
         f"From {request.source}",
-        f"To {request.sink}, as {_FORMATS[request.format]}{dates}",
+        _to(request),
         f"On {request.spark}",
         f"{until} It is a process of its own: closing this window does not stop it.",
     )
     return "Start a production run?", "\n".join(lines)
+
+
+def _to(request: RunRequest) -> str:
+    """Say where messages go, and how often a reader sees each of them."""
+    if not is_kafka(request.sink):
+        dates = ", in folders by date" if request.by_date else ""
+        return f"To {request.sink}, as {_FORMATS[request.format]}{dates}"
+    often = "exactly once for consumers that read committed" if request.lane == "fast" else "at least once"
+    aside = f"; set aside into {request.errors}" if request.errors else ""
+    return f"To {request.sink}, {often}{aside}"
 
 
 def live_words(live: Sequence[LiveRun]) -> tuple[str, str]:

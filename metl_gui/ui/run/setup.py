@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from metl_gui.engine.runs import Format
 from metl_gui.store.states import NamedState
-from metl_gui.ui.choice import Choice
 from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.history_list import HistoryList
 from metl_gui.ui.run.mode import ModeSwitch
+from metl_gui.ui.run.place_fields import FORMATS, PlaceFields
 from metl_gui.ui.run.target_box import TargetBox
 from metl_gui.ui.surface import Surface
 from metl_gui.workbench.running import PRODUCTION, RunRequest
-
-_OWN_FOLDER = "a folder of the run's own"
-_NEW_FOLDER = "a new or empty folder"
-_FORMATS: tuple[tuple[Format, str, str], ...] = (
-    ("jsonl", "JSON lines", "Messages as they are sent, one a line"),
-    ("parquet", "Parquet", "One typed table an entity"),
-)
 
 
 class RunSetup(Surface):
@@ -41,35 +31,21 @@ class RunSetup(Surface):
         super().__init__("panel", (300, 600), parent, share=(0.22, 1.0))
         self._is_busy = False
         self._test_key = "F5"
-        self.source, self.sink = QLineEdit(), QLineEdit()
-        self.source.setPlaceholderText("A file, a folder or a pattern")
-        self.source.setAccessibleName("From")
-        self.sink.setPlaceholderText(_OWN_FOLDER)
-        self.sink.setAccessibleName("To")
-        self.format = Choice()
-        self.format.setAccessibleName("Format of the messages")
-        for at, (_, words, tip) in enumerate(_FORMATS):
-            self.format.addItem(words)
-            self.format.setItemData(at, tip, 3)
-        self.by_date = QCheckBox("by date")
-        self.by_date.setToolTip("A folder for each day below that of the entity")
-        self.by_date.setAccessibleName("Folders by date")
+        self.places = PlaceFields()
+        self.source, self.sink = self.places.source, self.places.sink
+        self.format, self.by_date = self.places.format, self.places.by_date
         self.target = TargetBox()
         self.mode = ModeSwitch()
-        self.files = _link("File…", "Choose a file of messages")
-        self.folder = _link("Folder…", "Choose a folder of messages")
-        self.into = _link("Folder…", "Folder for the messages")
         self.run_button = KeyButton("Test run", "F5", "primary")
         self.stop_button = KeyButton("Stop")
         self.stop_button.setEnabled(False)
         self.history = HistoryList()
         self._build()
-        self.files.clicked.connect(self.choose_file)
-        self.folder.clicked.connect(self.choose_folder)
-        self.into.clicked.connect(self.choose_sink)
+        self.places.changed.connect(self._show_places)
         self.mode.changed.connect(self._show_mode)
         self.run_button.clicked.connect(self.run_wanted)
         self.stop_button.clicked.connect(self.stop_wanted)
+        self._show_places()
         self._show_mode()
 
     @property
@@ -80,26 +56,34 @@ class RunSetup(Surface):
     @property
     def request(self) -> RunRequest:
         """What the fields ask for."""
-        is_production = self.mode.mode == PRODUCTION
+        is_production, places, mode = self.mode.mode == PRODUCTION, self.places, self.mode
+        follows = is_production and mode.follows
         return RunRequest(
             self.source.text().strip(),
             self.sink.text().strip(),
             spark=self.target.text,
-            mode=self.mode.mode,
-            include_unconfirmed=is_production and self.mode.unconfirmed.isChecked(),
-            format=_FORMATS[self.format.currentIndex()][0],
-            by_date=self.by_date.isChecked(),
-            follow=is_production and self.mode.follow.isChecked(),
-            freeze=is_production and self.mode.follow.isChecked() and self.mode.freeze.isChecked(),
+            mode=mode.mode,
+            errors=places.topic_choices.errors if places.is_to_topics else "",
+            include_unconfirmed=is_production and mode.unconfirmed.isChecked(),
+            format=FORMATS[self.format.currentIndex()][0],
+            by_date=self.by_date.isChecked() and not places.is_to_topics,
+            follow=follows,
+            freeze=follows and mode.freeze.isChecked(),
+            lane="fast" if is_production and mode.is_fast else "batch",
+            start=places.topic_choices.start if places.is_from_topics else "",
+            has_tombstones=places.is_to_topics and places.topic_choices.has_tombstones,
+            wait_seconds=mode.lane.wait_seconds if is_production and mode.is_fast else 0.0,
         )
 
     @property
     def test_request(self) -> RunRequest:
-        """What the fields ask of a test, whatever mode is chosen; the folder of production is for production."""
-        sink = "" if self.mode.mode == PRODUCTION else self.sink.text().strip()
-        kind = _FORMATS[self.format.currentIndex()][0]
-        source = self.source.text().strip()
-        return RunRequest(source, sink, spark=self.target.text, format=kind, by_date=self.by_date.isChecked())
+        """What the fields ask of a test, whatever mode is chosen; where production writes is for production."""
+        if self.mode.mode != PRODUCTION:
+            return self.request
+        kind = FORMATS[self.format.currentIndex()][0]
+        start = self.places.topic_choices.start if self.places.is_from_topics else ""
+        by_date = self.by_date.isChecked()
+        return RunRequest(self.source.text().strip(), spark=self.target.text, format=kind, by_date=by_date, start=start)
 
     def show_busy(self, is_busy: bool) -> None:
         """Offer to stop while a run goes on, else to start one."""
@@ -121,23 +105,12 @@ class RunSetup(Surface):
         self.stop_button.key = keys["stop"]
         self._show_mode()
 
-    def choose_file(self) -> None:
-        """Ask for one file of messages."""
-        path, _ = QFileDialog.getOpenFileName(self, "Messages to map", self._start())
-        if path:
-            self.source.setText(path)
-
     def choose_folder(self) -> None:
         """Ask for a folder of messages."""
-        path = QFileDialog.getExistingDirectory(self, "Folder of messages to map", self._start())
-        if path:
-            self.source.setText(path)
+        self.places.choose_folder()
 
-    def choose_sink(self) -> None:
-        """Ask for the folder of the messages."""
-        path = QFileDialog.getExistingDirectory(self, "New or empty folder for the messages", self.sink.text())
-        if path:
-            self.sink.setText(path)
+    def _show_places(self) -> None:
+        self.mode.show_places(is_lane=self.places.is_from_topics and self.places.is_to_topics)
 
     def _show_mode(self, _mode: object = None) -> None:
         """Say on the button what it starts; the key of the test is not that of production."""
@@ -149,25 +122,13 @@ class RunSetup(Surface):
         self.stop_button.setVisible(self._is_busy)
         self.run_button.updateGeometry()
         self.run_button.update()
-        self.sink.setPlaceholderText(_NEW_FOLDER if is_production else _OWN_FOLDER)
-
-    def _start(self) -> str:
-        return str(Path(self.source.text() or Path.home()))
+        self.places.show_production(is_production)
 
     def _build(self) -> None:
         fields = QVBoxLayout()
         fields.setContentsMargins(12, 0, 12, 0)
         fields.setSpacing(4)
-        fields.addLayout(_titled("From", self.files, self.folder))
-        fields.addWidget(self.source)
-        fields.addSpacing(4)
-        fields.addLayout(_titled("To", self.into))
-        fields.addWidget(self.sink)
-        how = QHBoxLayout()
-        how.setSpacing(8)
-        how.addWidget(self.format, 1)
-        how.addWidget(self.by_date)
-        fields.addLayout(how)
+        fields.addWidget(self.places)
         fields.addSpacing(4)
         fields.addWidget(self.target)
         fields.addSpacing(8)
@@ -180,20 +141,3 @@ class RunSetup(Surface):
         layout.setSpacing(10)
         layout.addLayout(fields)
         layout.addWidget(self.history, 1)
-
-
-def _link(words: str, name: str) -> KeyButton:
-    link = KeyButton(words, kind="link")
-    link.set_height(20)
-    link.setAccessibleName(name)
-    return link
-
-
-def _titled(words: str, *links: KeyButton) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(2)
-    row.addWidget(plain_label(words))
-    row.addStretch(1)
-    for link in links:
-        row.addWidget(link)
-    return row

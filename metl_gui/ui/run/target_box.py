@@ -39,7 +39,7 @@ class TargetBox(QWidget):
         self.box.setAccessibleName("On")
         self.box.setAccessibleDescription("local[*], sc://host:port, spark://host:port, or @ and the name of a profile")
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.profiles = KeyButton("Profiles…", kind="link")
+        self.profiles = KeyButton("Connections…", kind="link")
         self.profiles.set_height(20)
         self.dot = QLabel("●")
         self.dot.setAccessibleName("State of Spark")

@@ -1,0 +1,223 @@
+"""Where messages go in Kafka: one topic for each entity, and perhaps one for what is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from metl_gui.engine.kafka.servers import ENTITY, is_kafka, parse_address
+from metl_gui.errors import UserError
+from metl_gui.ui import asking
+from metl_gui.ui import theme as themes
+from metl_gui.ui.elided import Elided
+from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
+from metl_gui.ui.naming import number_of
+from metl_gui.ui.newest_job import NewestJob
+from metl_gui.ui.pill import KeyButton
+from metl_gui.ui.plain import plain_label
+from metl_gui.ui.run.tables import TableCell, TableModel, make_table
+from metl_gui.workbench.topics import TopicThere, topics_there
+
+_SIZE = (760, 540)
+_PATTERN = f"metl.{ENTITY}"
+_ERRORS = "metl.errors"
+_PATTERN_WORDS = f"{ENTITY} stands for the name of the entity; without it all messages go into one topic."
+_TOMBSTONE_WORDS = "Compacted topics forget a row by it; connectors of databases delete by it."
+_ERRORS_WORDS = "Takes what is set aside, whole, with the reason in its headers. Empty: a folder of the run's own."
+_MADE_WORDS = "The others are shown with their settings before the run, and made when you say so."
+_KEY_WORDS = "Keyed by the mapped key, so that the messages of a row stay in order. No topic is made unasked."
+
+
+@dataclass(frozen=True)
+class TopicSink:
+    """Where messages go.
+
+    Args:
+        address: servers and the pattern of topics.
+        errors: the address of the error topic, empty for a folder.
+        has_tombstones: a null value follows each delete.
+    """
+
+    address: str
+    errors: str = ""
+    has_tombstones: bool = False
+
+
+class SinkDialog(QDialog):
+    """Asks where messages go.
+
+    Signals:
+        chosen: a ``TopicSink``.
+        profiles_wanted: the connections are to be shown.
+
+    Args:
+        jobs: where servers are asked.
+        entities: what there are messages of.
+        now: where they go so far.
+        also: other addresses, whose servers are offered.
+    """
+
+    chosen = Signal(object)
+    profiles_wanted = Signal()
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        entities: Sequence[str],
+        now: TopicSink,
+        also: tuple[str, ...] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Topics to write")
+        self._entities = tuple(entities)
+        self._listing = NewestJob(jobs, self)
+        self._known: dict[str, int] | None = None
+        self.servers = ServersBox()
+        self.servers.ask.setText("Look")
+        self.pattern, self.errors = QLineEdit(_PATTERN), QLineEdit()
+        self.tombstones = QCheckBox("Send a tombstone after each delete")
+        self.model = TableModel([TableCell("topic"), TableCell("entity"), TableCell("now")])
+        self.table = make_table("Topics of the messages", self.model)
+        self.facts = Elided("", "small")
+        self.take, self.close_button = KeyButton("Write there", kind="primary"), KeyButton("Cancel", "Esc")
+        self._build()
+        self._show_now(now, also)
+        self._connect()
+        self._say()
+        if self.servers.address:
+            self._ask()
+
+    @property
+    def sink(self) -> TopicSink | None:
+        """What is chosen; ``None`` while messages could not go there."""
+        servers, pattern, errors = self.servers.address, self.pattern.text().strip(), self.errors.text().strip()
+        if not servers or not pattern:
+            return None
+        found = TopicSink(f"{servers}/{pattern}", f"{servers}/{errors}" if errors else "", self.tombstones.isChecked())
+        try:
+            addresses = [parse_address(each) for each in (found.address, found.errors) if each]
+        except UserError:
+            return None
+        is_one = all(len(each.topics) == 1 and not each.pattern for each in addresses)
+        return found if is_one and ENTITY not in errors else None
+
+    def _show_now(self, now: TopicSink, also: tuple[str, ...]) -> None:
+        self.servers.offer(*filter(servers_of, (now.address, *also)))
+        self.tombstones.setChecked(now.has_tombstones)
+        for address, line in ((now.address, self.pattern), (now.errors, self.errors)):
+            if servers_of(address) and (topics := parse_address(address).topics):
+                line.setText(topics[0])
+        if not is_kafka(now.address):
+            self.errors.setText(_ERRORS)
+
+    def _ask(self) -> None:
+        servers = self.servers.address
+        if servers:
+            self._known = None
+            self.facts.setText(f"Asking {servers} …")
+            self._listing.start("Listing topics", lambda _watch: topics_there(servers), self._list)
+
+    def _list(self, outcome: Outcome[tuple[TopicThere, ...]]) -> None:
+        if outcome.value is not None:
+            self._known = {each.name: each.partitions for each in outcome.value}
+            self._say()
+        elif outcome.error is not None:
+            title, text = asking.words_of(outcome.error)
+            self.facts.setText(f"✗ {title} {text}".replace("\n", " "))
+
+    def _say(self, _what: object = None) -> None:
+        """Show which topics these are, and which of them are there."""
+        sink = self.sink
+        self.take.setEnabled(sink is not None)
+        if sink is None:
+            self.model.show_rows([])
+            self.facts.setText("Name servers, and a topic with letters, digits, dots, dashes and underscores.")
+            return
+        pattern, errors = self.pattern.text().strip(), self.errors.text().strip()
+        names = {pattern.replace(ENTITY, each.lower()): each for each in self._entities}
+        rows = [(name, entity if ENTITY in pattern else "all entities") for name, entity in names.items()]
+        rows += [(errors, "what is set aside")] if errors else []
+        self.model.show_rows([self._row(*each) for each in rows])
+        if self._known is not None:
+            missing = sum(name not in self._known for name, _ in rows)
+            there = f"{len(rows) - missing:,} of {number_of(len(rows), 'topic')} are there"
+            then = ". The others are shown with their settings, and made when you say so, before the run." * (
+                missing > 0
+            )
+            self.facts.setText(f"{there}{then}")
+
+    def _row(self, name: str, entity: str) -> tuple[TableCell, ...]:
+        if self._known is None:
+            now = TableCell("")
+        elif name in self._known:
+            now = TableCell(number_of(self._known[name], "partition"))
+        else:
+            now = TableCell("not there yet", pill="review")
+        return TableCell(name, tip=name), TableCell(entity, tip=entity), now
+
+    def _take(self) -> None:
+        sink = self.sink
+        if sink is not None:
+            self.accept()
+            self.chosen.emit(sink)
+
+    def refresh_servers(self) -> None:
+        """Offer the connections that there are now."""
+        self.servers.offer()
+
+    # building
+
+    def _connect(self) -> None:
+        self.servers.asked.connect(self._ask)
+        self.servers.line.textEdited.connect(self._say)
+        self.servers.profiles_wanted.connect(self.profiles_wanted)
+        self.pattern.textChanged.connect(self._say)
+        self.errors.textChanged.connect(self._say)
+        self.take.clicked.connect(self._take)
+        self.close_button.clicked.connect(self.reject)
+
+    def _build(self) -> None:
+        form = QGridLayout()
+        form.setHorizontalSpacing(14)
+        form.setVerticalSpacing(4)
+        form.setColumnStretch(1, 1)
+        fields = (
+            ("Topics", self.pattern, _PATTERN_WORDS),
+            ("", self.tombstones, _TOMBSTONE_WORDS),
+            ("Error topic", self.errors, _ERRORS_WORDS),
+        )
+        for at, (title, field, words) in enumerate(fields):
+            label = plain_label(title)
+            label.setBuddy(field)
+            form.addWidget(label, 2 * at, 0)
+            form.addWidget(field, 2 * at, 1)
+            field.setAccessibleDescription(words)
+            if title:
+                field.setAccessibleName(title)
+            small = plain_label(words, "small")
+            small.setWordWrap(True)
+            form.addWidget(small, 2 * at + 1, 1)
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addStretch(1)
+        for button in (self.take, self.close_button):
+            button.setAutoDefault(False)
+            foot.addWidget(button)
+        key = plain_label(_KEY_WORDS, "small")
+        key.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(10)
+        layout.addWidget(plain_label("Topics to write", "title"))
+        layout.addWidget(self.servers)
+        layout.addLayout(form)
+        layout.addWidget(key)
+        layout.addWidget(self.facts)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(foot)
+        self.resize(themes.px(_SIZE[0]), themes.px(_SIZE[1]))

@@ -37,7 +37,7 @@ def _register_samples(commands: Commands) -> None:
     )
     add_project(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--keep", metavar="SOURCE", help="keep messages of a file, a folder or a pattern")
+    what.add_argument("--keep", metavar="SOURCE", help="keep messages of a file, a folder, a pattern or topics")
     what.add_argument("--forget", action="store_true", help="remove all samples of the project from your cache")
     what.add_argument("--include", metavar="SCHEMA", help="put the samples of a schema into the project file too")
     what.add_argument("--exclude", metavar="SCHEMA", help="take them out of it again")
@@ -51,7 +51,12 @@ def _register_preview(commands: Commands) -> None:
         "Maps with every block as it stands, as a test run does. Masked values are hidden.",
     )
     add_project(parser)
-    parser.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern; - reads the input")
+    parser.add_argument(
+        "--source",
+        required=True,
+        metavar="S",
+        help="a file, a folder, a pattern, or topics: kafka://host:port/topic; - reads the input",
+    )
     parser.add_argument(
         "--limit", type=positive, default=_LIMIT, metavar="N", help=f"look at N messages (default: {_LIMIT})"
     )

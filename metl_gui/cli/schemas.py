@@ -60,7 +60,10 @@ def _register_import(commands: Commands) -> None:
     )
     add_project(parser)
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a file, a folder, a pattern, an address or @PROFILE"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a file, a folder, a pattern, an address, topics: kafka://host:port/topic, or @PROFILE",
     )
     parser.add_argument("--tree", required=True, choices=["extraction", "cdm"], help="where the schemas belong")
     parser.add_argument(

@@ -23,6 +23,7 @@ from metl_gui.core.edits.versions import AddVersion, AttachLabel
 from metl_gui.core.nodes import Side, Version
 from metl_gui.core.pending import Remainder
 from metl_gui.core.review import review_items
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import EditError
 from metl_gui.registry import folders
 from metl_gui.registry.formats import parse_format
@@ -35,6 +36,7 @@ from metl_gui.workbench.import_record import ImportRecord
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.remote_sources import EVERYTHING, Choice, is_remote, read_remote
 from metl_gui.workbench.session import Door, EditGroup, Workbench
+from metl_gui.workbench.topic_sources import read_topics
 
 _MANY_ADDED = 50
 """After so many new versions, what was added is put into the columns, which are quicker to show."""
@@ -148,7 +150,7 @@ def import_sources(
 def read_sources(
     sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED, choice: Choice = EVERYTHING
 ) -> Reading:
-    """Read files, folders, patterns and what is elsewhere; touches no project, so another process can do it.
+    """Read files, folders, patterns, topics and what is elsewhere; touches no project, so another process can do it.
 
     Order: as sources are named, what is elsewhere first; a registry's versions as it has them.
 
@@ -157,7 +159,8 @@ def read_sources(
     """
     format_ = parse_format(format_name)
     readings = [read_remote(str(source), choice, watch) for source in sources if is_remote(source)]
-    files = [source for source in sources if not is_remote(source)]
+    readings += [read_topics(str(source), format_, watch) for source in sources if is_kafka(str(source))]
+    files = [source for source in sources if not is_remote(source) and not is_kafka(str(source))]
     if files or not readings:
         entering = partial(_tell, watch)
         readings.append(folders.read(files, format_, entering))

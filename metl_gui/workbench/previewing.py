@@ -12,9 +12,10 @@ from typing import Any
 
 from metl_gui.core.framing import split
 from metl_gui.engine.kernel.outcomes import Fate
-from metl_gui.engine.sources.first_records import FirstRecord, first_records
+from metl_gui.engine.sources.first_records import FirstRecord
 from metl_gui.workbench.preview import Preview, Previews
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.topic_sources import records_to_see
 
 STANDARD_INPUT = "stdin"
 """Name of the standard input in positions."""
@@ -56,12 +57,12 @@ class PreviewedSource:
 
 
 def preview_source(workbench: Workbench, source: str, limit: int) -> PreviewedSource:
-    """Preview the first messages of a file, a folder or a pattern.
+    """Preview the first messages of a file, a folder, a pattern or topics.
 
     Raises:
         RunError: there is no such source, or it cannot be read.
     """
-    return _previewed(workbench, first_records(source, limit))
+    return _previewed(workbench, records_to_see(source, limit))
 
 
 def preview_stream(workbench: Workbench, chunks: Iterable[bytes], limit: int) -> PreviewedSource:

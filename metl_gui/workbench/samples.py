@@ -25,10 +25,10 @@ from metl_gui.core.masks import hidden_sources
 from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.paths import split
 from metl_gui.core.sample_profiles import Profiler, SchemaProfile, kind_of, without_masked
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.engine.previewing import Recognized
 from metl_gui.engine.results import first_results, first_set_aside
-from metl_gui.engine.sources.first_records import first_records
 from metl_gui.errors import ProjectError, RecordError
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.documents import Written
@@ -45,6 +45,7 @@ from metl_gui.workbench.sample_cache import (
     forget_old_samples,
 )
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.topic_sources import records_to_see
 
 _log = logging.getLogger(__name__)
 MOST_OF_VERSION = 40
@@ -79,7 +80,7 @@ class KeptSamples(Written):
 
 
 def keep_samples(workbench: Workbench, source: str, watch: Watch = UNWATCHED) -> KeptSamples:
-    """Keep messages of a file, a folder or a pattern as samples.
+    """Keep messages of a file, a folder, a pattern or topics as samples.
 
     Raises:
         RunError: there is no such source, or it cannot be read.
@@ -87,12 +88,12 @@ def keep_samples(workbench: Workbench, source: str, watch: Watch = UNWATCHED) ->
     """
 
     def records() -> Iterator[tuple[bytes, str]]:
-        for number, record in enumerate(first_records(source, _LOOKED_AT, _OF_FILE)):
+        for number, record in enumerate(records_to_see(source, _LOOKED_AT, _OF_FILE)):
             if not number % 200:
                 watch.step("Looking at messages", number)
             yield record.raw if record.is_whole else b"", record.place
 
-    return _keep(workbench, records(), Path(source).name or source)
+    return _keep(workbench, records(), source if is_kafka(source) else Path(source).name or source)
 
 
 def keep_message(workbench: Workbench, raw: bytes, source: str = "pasted") -> KeptSamples:

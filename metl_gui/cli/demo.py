@@ -34,11 +34,23 @@ def register(commands: Commands) -> None:
         "sample in your data folder. Without a display the same is done and the report printed.",
     )
     parser.add_argument("--no-window", action="store_true", help="print the report instead (so does --json)")
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="on real servers that are started for it: PostgreSQL, Kafka, Connect with Debezium, a lane in production, "
+        "and tables that are altered while records flow",
+    )
 
 
 def run_demo_command(arguments: argparse.Namespace, out: Output) -> int:
     """Show the main job in the window, or do it without one."""
     wants_window = not (arguments.no_window or out.as_json)
+    if arguments.live:
+        from metl_gui.cli.live_demo import run_live_demo
+
+        if wants_window and not has_display():
+            out.note("There is no display here, so what happens is told instead of shown.")
+        return run_live_demo(out, wants_window and has_display())
     if wants_window and not has_display():
         out.note("There is no display here, so the report is printed instead of the window opened.")
     elif wants_window and _shown_in_window(out):
@@ -60,7 +72,7 @@ def _shown_in_window(out: Output) -> bool:
     out.result({}, _prepared_lines(prepared))
     started = time.monotonic()
     run = ["--run", str(prepared.folder.messages)]
-    ended = subprocess.run(_window(prepared.folder.project, *run), check=False)
+    ended = subprocess.run(window_command(prepared.folder.project, *run), check=False)
     if ended.returncode == 0 or time.monotonic() - started > _OPENING_SECONDS:
         return True
     out.note("The window did not open (metl doctor says what it lacks), so the report is printed instead.")
@@ -91,7 +103,7 @@ def _prepared_lines(prepared: PreparedDemo) -> list[str]:
 def _screenshot(project: Path, target: Path, out: Output) -> Path | None:
     """Let the window draw itself without a display; the demo goes on when it cannot."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    command = _window(project, "--screenshot", str(target))
+    command = window_command(project, "--screenshot", str(target))
     try:
         ended = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=_SCREENSHOT_SECONDS, check=False
@@ -106,5 +118,6 @@ def _screenshot(project: Path, target: Path, out: Output) -> Path | None:
     return None
 
 
-def _window(project: Path, *options: str) -> list[str]:
+def window_command(project: Path, *options: str) -> list[str]:
+    """Return what opens the window on a project."""
     return [sys.executable, "-m", "metl_gui.ui.main", str(project), *options]

@@ -61,6 +61,19 @@ class Output:
         except OSError as error:
             raise SpeechError(error) from error
 
+    def tell(self, text: str, look: str = "") -> None:
+        """Say a part of the result as it happens, on stdout; with ``--json``, where that is one document, as a note.
+
+        Args:
+            text: what happens.
+            look: what to look at or to do; may be empty.
+        """
+        lines = [text, *([f"  -> {look}"] if look else [])]
+        if self.as_json:
+            self._say(lines)
+        else:
+            self.result({}, lines)
+
     def note(self, text: str) -> None:
         """Say something that is not the result, at once."""
         self._say(text.split("\n"))

@@ -30,18 +30,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.screenshot is not None:
             return picture(arguments.project, arguments.screenshot)
-        return run(arguments.project, arguments.run)
+        return run(arguments.project, arguments.run, arguments.live)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
 
 
-def run(project: Path | None, source: str = "") -> int:
+def run(project: Path | None, source: str = "", shows_live: bool = False) -> int:
     """Open the window and stay until it is closed.
 
     Args:
         project: the project to open.
         source: messages to map as soon as it is open.
+        shows_live: show the production run that goes on as soon as it is open.
 
     Raises:
         SetupError: there is no display, or Qt cannot be loaded.
@@ -70,7 +71,7 @@ def run(project: Path | None, source: str = "") -> int:
     gc.freeze()  # the program and a project stay: to look for garbage among them again and again costs frames
     window.project.opened.connect(lambda _workbench: gc.freeze())
     if project is not None:
-        window.projects.open_path(project, source)
+        window.projects.open_path(project, source, shows_live)
     else:
         window.projects.open_last()
     return int(app.exec())
@@ -128,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="metl-gui", description="Open METL Workbench.")
     parser.add_argument("project", nargs="?", type=Path, help="a project file (.metl) to open")
     parser.add_argument("--run", metavar="SOURCE", default="", help="start a test run of a file, folder or pattern")
+    parser.add_argument("--live", action="store_true", help="show the production run that goes on")
     parser.add_argument("--screenshot", type=Path, metavar="FILE", help="save a picture of the window and end")
     parser.add_argument("--version", action="version", version=f"metl-gui {__version__}")
     return parser

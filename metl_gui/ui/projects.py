@@ -71,8 +71,14 @@ class Projects(QObject):
         else:
             window.notify(f"{path.name} is not there any more: {path.parent}", is_good=False)
 
-    def open_path(self, path: Path, source: str = "") -> None:
-        """Open the project named on the command line and, when a source is named, start a test run of it."""
+    def open_path(self, path: Path, source: str = "", shows_live: bool = False) -> None:
+        """Open the project named on the command line.
+
+        Args:
+            path: the project.
+            source: start a test run of it, when one is named.
+            shows_live: show the production run that goes on.
+        """
         window = self._window
 
         def run(workbench: Workbench | None) -> None:
@@ -80,10 +86,13 @@ class Projects(QObject):
                 return
             window.project.opened.disconnect(run)
             if workbench.path.resolve() == path.resolve():  # another one, where this one could not be opened
-                window.run_page.setup.source.setText(source)
-                window.actions_table["run"].trigger()
+                if source:
+                    window.run_page.setup.source.setText(source)
+                    window.actions_table["run"].trigger()
+                if shows_live:
+                    window.actions_table["live_run"].trigger()
 
-        if source:
+        if source or shows_live:
             window.project.opened.connect(run)
         window.commands.open(path)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from metl_gui.core.document import Document
-from metl_gui.engine.kafka.servers import KafkaAddress, is_kafka, parse_address
+from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import RunError
 from metl_gui.workbench.masking import UNREADABLE, Masks
 from metl_gui.workbench.profiles import kafka_servers
@@ -21,14 +21,11 @@ from metl_gui.workbench.running import RunRequest, prepare_run
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from confluent_kafka import Message
-
+    from metl_gui.engine.kafka.looking import SeenMessage
     from metl_gui.engine.kafka.topics import TopicPlan
 
-_INTERNAL = ("__consumer_offsets", "__transaction_state", "_schemas")
 _SHOWN = 20
 _LONGEST = 4_000
-_PATIENCE_SECONDS = 8.0
 _FRAMED_BYTES = 5
 
 
@@ -81,13 +78,9 @@ def topics_there(servers: str) -> tuple[TopicThere, ...]:
     Raises:
         RunError: the servers do not answer or refuse, or there is no such profile.
     """
-    from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
+    from metl_gui.engine.kafka.looking import partition_counts
 
-    known, said = kafka_servers(servers), Said()
-    with in_words(known, said):
-        found = admin(known, said).list_topics(timeout=ANSWER_SECONDS).topics
-    names = (name for name, topic in found.items() if topic.error is None and name not in _INTERNAL)
-    return tuple(TopicThere(name, len(found[name].partitions)) for name in sorted(names))
+    return tuple(TopicThere(name, many) for name, many in partition_counts(kafka_servers(servers)).items())
 
 
 def look_into(servers: str, topic: str, document: Document, watch: Watch) -> TopicLook:
@@ -102,22 +95,11 @@ def look_into(servers: str, topic: str, document: Document, watch: Watch) -> Top
     Raises:
         RunError: as of ``topics_there``.
     """
-    from metl_gui.engine.kafka.consuming import RangeReader, Wanted
-    from metl_gui.engine.kafka.listing import Lister
+    from metl_gui.engine.kafka.looking import newest_messages
 
-    known = kafka_servers(servers)
-    listed = Lister(known, KafkaAddress(topics=(topic,))).listed()
-    watch.step(f"Looking into {topic}")
-    each = -(-_SHOWN // max(len(listed), 1))
-    wanted = [Wanted(topic, one.partition, max(one.begin, one.end - each), one.end) for one in listed]
-    messages: list[Message] = []
-    for batch in RangeReader(known, wanted, _PATIENCE_SECONDS).batches():
-        messages += batch
-        watch.step(f"Looking into {topic}", len(messages))
-    messages.sort(key=_time_of, reverse=True)
-    masks = Masks(document, None)
-    shown = tuple(_shown(message, masks) for message in messages[:_SHOWN])
-    return TopicLook(topic, len(listed), sum(one.end - one.begin for one in listed), shown)
+    known, masks = kafka_servers(servers), Masks(document, None)
+    found = newest_messages(known, topic, _SHOWN, lambda read: watch.step(f"Looking into {topic}", read))
+    return TopicLook(topic, found.partitions, found.offsets, tuple(_shown(each, masks) for each in found.messages))
 
 
 def topics_wanted(workbench: Workbench, request: RunRequest) -> tuple[TopicPlan, ...]:
@@ -162,21 +144,14 @@ def pattern_fits(pattern: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if compiled.fullmatch(name)]
 
 
-def _time_of(message: Message) -> tuple[int, int]:
-    kind, milliseconds = message.timestamp()
-    return (milliseconds if kind else 0), message.offset() or 0
+def _shown(seen: SeenMessage, masks: Masks) -> ShownMessage:
+    text, kind = _read(seen.value, masks) if seen.value is not None else ("", "tombstone")
+    key = _read(seen.key, masks)[0] if seen.key is not None else ""
+    return ShownMessage(seen.position, seen.time_ms, key, text, kind)
 
 
-def _shown(message: Message, masks: Masks) -> ShownMessage:
-    value, key = message.value(), message.key()
-    position = f"{message.topic()}/{message.partition()}/{message.offset()}"
-    text, kind = _read(value, masks) if value is not None else ("", "tombstone")
-    return ShownMessage(position, _time_of(message)[0], _read(key, masks)[0] if key is not None else "", text, kind)
-
-
-def _read(raw: bytes | str, masks: Masks) -> tuple[str, str]:
+def _read(raw: bytes, masks: Masks) -> tuple[str, str]:
     """Return bytes as people read them, and their kind."""
-    raw = raw.encode() if isinstance(raw, str) else raw
     if raw[:1] == b"\0" and len(raw) > _FRAMED_BYTES:
         number = int.from_bytes(raw[1:_FRAMED_BYTES], "big")
         return f"{len(raw):,} bytes, framed: schema {number:,} of the registry", "binary"

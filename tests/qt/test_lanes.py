@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 
@@ -11,13 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.lanes.setting_back import PartitionBack
+from metl_gui.store.states import NamedState
+from metl_gui.ui import asking
+from metl_gui.ui.jobs import SynchronousJobs
+from metl_gui.ui.lanes import ordering, set_back_dialog
 from metl_gui.ui.lanes.course import LAG, LATENCIES, RATE, WAITING, LaneCourse, partition_line
 from metl_gui.ui.lanes.now import LaneNow, members_words
+from metl_gui.ui.lanes.roll_back_dialog import RollBack, RollBackDialog
+from metl_gui.ui.lanes.set_back_dialog import SetBackDialog
 from metl_gui.ui.lanes.views import PARTITION_LAG
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.window import Window
+from metl_gui.workbench.lanes import Agreement, Lane, SetBackPlan
 from metl_gui.workbench.production import LiveRun
 from tests.qt.recorded_lanes import keep_lane, lane_course, lane_progress, member, partition_at
 from tests.qt.recorded_runs import TICK, append, keep_recorded
@@ -177,3 +188,101 @@ def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> 
     assert not any(button.isVisible() for button in page.lane.buttons.values())
     page.show_run(_RUN)
     assert not page.head.views[LANE].isVisible()
+
+
+# orders
+
+
+def lane_of(run: LiveRun, **more: object) -> Lane:
+    agreed = Agreement(8, None, is_frozen=False, frozen_by="", members=(), taken_up={"g": (7, 8)})
+    return Lane(run, "g", KafkaServers(bootstrap="h:1"), dataclasses.replace(agreed, **more))  # type: ignore[arg-type]
+
+
+def back(partition: int, position: int, to: int, from_ms: int | None = None) -> PartitionBack:
+    return PartitionBack(topic="t", partition=partition, position=position, to=to, from_ms=from_ms)
+
+
+def test_what_freezing_and_following_do_is_said_before_they_are_done(
+    attached: Attached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    done: list[str] = []
+    lane = lane_of(attached.run)
+
+    def answer(title: str, text: str, *_rest: object) -> str:
+        asked.append(f"{title} {text}")
+        return "do"
+
+    def frozen(_lane: Lane) -> Agreement:
+        done.append("freeze")
+        assert lane.agreement is not None
+        return dataclasses.replace(lane.agreement, is_frozen=True, frozen_by="Ada")
+
+    later = lane_of(attached.run, is_frozen=True, frozen_by="Ada", pending=9)
+    monkeypatch.setattr(asking, "ask", answer)
+    monkeypatch.setattr(ordering, "find_lane", lambda *_: later if done else lane)
+    monkeypatch.setattr(ordering, "freeze", frozen)
+    panel = attached.window.run_page.lane
+    panel.buttons["freeze"].click()
+    assert done == ["freeze"]
+    assert "stays with state 8; what is published meanwhile waits. Nothing is repeated." in asked[0]
+    assert panel.pill.text() == "frozen"
+    assert panel.state.text() == "Frozen, by Ada: stays with state 8, whatever is published. State 9 waits."
+    assert not panel.buttons["freeze"].isVisible()
+    assert attached.window.actions_table["lane_unfreeze"].isEnabled()
+
+
+def test_setting_back_says_what_it_repeats_and_forgets_it_when_another_place_is_chosen(
+    attached: Attached, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lane = lane_of(attached.run)
+    asked: list[str] = []
+
+    def looked(_lane: Lane, to: str) -> SetBackPlan:
+        asked.append(to)
+        return SetBackPlan(lane, to, (back(0, 100, 40, 1_700_000_000_000), back(1, 50, 50)), is_live=True)
+
+    monkeypatch.setattr(set_back_dialog, "set_back", looked)
+    dialog = SetBackDialog(SynchronousJobs(attached.window), lane)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.where.currentText() == "where state 8 was taken up"
+    assert not dialog.do.isEnabled()
+    dialog.look.click()
+    assert asked == ["state:8"]
+    assert dialog.words.text().startswith("Up to 60 records of 1 of 2 partitions are mapped again")
+    assert [[cell.words for cell in row][1:4] for row in dialog.model.rows] == [
+        ["100", "40", "60"],
+        ["50", "stays", "0"],
+    ]
+    agreed: list[SetBackPlan] = []
+    dialog.agreed.connect(agreed.append)
+    dialog.where.setCurrentIndex(2)
+    assert not dialog.do.isEnabled()
+    dialog.line.setText("2026-11-22T05:00:00Z")
+    QTest.keyClick(dialog.line, Qt.Key.Key_Return)
+    dialog.do.click()
+    assert [plan.to for plan in agreed] == ["2026-11-22T05:00:00Z"]
+
+
+def test_rolling_back_offers_what_was_published_before_and_to_repeat_what_was_mapped_since(
+    attached: Attached, qtbot: QtBot
+) -> None:
+    states = [NamedState(8, "now", "Ada", 2), NamedState(7, "before", "Ada", 1, published_ms=1_700_000_000_000)]
+    dialog = RollBackDialog(lane_of(attached.run), states, (back(0, 100, 40),))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.states.count() == 1
+    assert "With state 8 this lane has mapped up to 60 records." in dialog.words.text()
+    agreed: list[RollBack] = []
+    dialog.agreed.connect(agreed.append)
+    dialog.repeats.click()
+    assert dialog.do.text() == "Roll back and repeat"
+    dialog.do.click()
+    assert agreed == [RollBack(7, repeats=True)]
+
+
+def test_a_lane_that_agrees_with_nobody_can_only_be_set_back(attached: Attached) -> None:
+    panel = attached.window.run_page.lane
+    panel.show_held("Was started to stay with its state.", is_frozen=False, is_alone=True)
+    assert [id_ for id_, button in panel.buttons.items() if button.isVisible()] == ["set_back"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
@@ -56,6 +56,9 @@ class SetBackDialog(QDialog):
         headers = ("partition", "next now", "next then", "records again", "from")
         self.model = TableModel([TableCell(words, is_number=0 < at < 4) for at, words in enumerate(headers)])
         self.table = make_table("What is repeated", self.model)
+        columns = self.table.horizontalHeader()
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.do, self.close_button = KeyButton("Set back", kind="primary"), KeyButton("Cancel", "Esc")
         self._build()
         self.where.currentIndexChanged.connect(self._choose)

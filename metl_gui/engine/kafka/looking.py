@@ -1,0 +1,99 @@
+"""A look at topics by somebody who reads nothing of a run: which there are, and their newest messages.
+
+Nothing is committed, and no group is joined: nobody notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
+from metl_gui.engine.kafka.consuming import RangeReader, Wanted
+from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+_INTERNAL = ("__consumer_offsets", "__transaction_state", "_schemas")
+_PATIENCE_SECONDS = 8.0
+
+
+class SeenMessage(msgspec.Struct, frozen=True):
+    """A message as it lies in its topic.
+
+    Args:
+        position: ``topic/partition/offset``.
+        time_ms: when it came, milliseconds since 1970; 0 where the servers do not say.
+        key, value: its bytes; None for none.
+    """
+
+    position: str
+    time_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
+class Newest(msgspec.Struct, frozen=True):
+    """What lies in a topic.
+
+    Args:
+        partitions: how many it has.
+        offsets: how many offsets lie between their beginnings and ends; some may be holes.
+        messages: the newest, newest first.
+    """
+
+    partitions: int
+    offsets: int
+    messages: tuple[SeenMessage, ...]
+
+
+def partition_counts(servers: KafkaServers) -> dict[str, int]:
+    """Return how many partitions each topic has, by its name, without Kafka's own topics.
+
+    Raises:
+        RunError: the servers do not answer or refuse.
+    """
+    said = Said()
+    with in_words(servers, said):
+        found = admin(servers, said).list_topics(timeout=ANSWER_SECONDS).topics
+    there = {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+    return {name: there[name] for name in sorted(there) if name not in _INTERNAL}
+
+
+def newest_messages(servers: KafkaServers, topic: str, count: int, tell: Callable[[int], None]) -> Newest:
+    """Read the last messages of a topic, about as many of each partition.
+
+    Args:
+        servers: where it is.
+        topic: its name.
+        count: how many messages, at most.
+        tell: told how many were read; may raise to stop.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or there is no such topic.
+    """
+    listed = Lister(servers, KafkaAddress(topics=(topic,))).listed()
+    each = -(-count // max(len(listed), 1))
+    wanted = [Wanted(topic, one.partition, max(one.begin, one.end - each), one.end) for one in listed]
+    messages: list[Message] = []
+    tell(0)
+    for batch in RangeReader(servers, wanted, _PATIENCE_SECONDS).batches():
+        messages += batch
+        tell(len(messages))
+    messages.sort(key=lambda one: (one.timestamp()[1], one.offset() or 0), reverse=True)
+    offsets = sum(one.end - one.begin for one in listed)
+    return Newest(len(listed), offsets, tuple(_seen(message) for message in messages[:count]))
+
+
+def _seen(message: Message) -> SeenMessage:
+    kind, milliseconds = message.timestamp()
+    position = f"{message.topic()}/{message.partition()}/{message.offset()}"
+    return SeenMessage(position, milliseconds if kind else 0, _bytes(message.key()), _bytes(message.value()))
+
+
+def _bytes(part: bytes | str | None) -> bytes | None:
+    return part.encode() if isinstance(part, str) else part

@@ -69,7 +69,8 @@ def _register_import(commands: Commands) -> None:
     parser.add_argument(
         "--format",
         default="auto",
-        help="auto (looks into each file, the default), json-schema, connect-json, connect-schema or avro",
+        help="auto (looks into each file, the default), json-schema, connect-json, connect-schema, avro, or sql in a "
+        "dialect: sql-postgresql, sql-mysql, sql-sqlserver, sql-oracle",
     )
     parser.add_argument(
         "--only",
@@ -82,7 +83,7 @@ def _register_import(commands: Commands) -> None:
         "--prefix",
         default="",
         metavar="NAME",
-        help="what the topics of a database's tables begin with (Debezium's topic.prefix)",
+        help="what the topics of tables begin with (Debezium's topic.prefix), for databases and files of SQL",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metl_gui.core.names import of_path
 from metl_gui.errors import SchemaError
-from metl_gui.registry import avro, connect_json, json_schema
+from metl_gui.registry import avro, connect_json, json_schema, sql_files
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.formats import Format, Found, detect
 from metl_gui.registry.reading import Reading, Refusal, merge
@@ -37,6 +37,7 @@ def read(
     sources: Iterable[str | Path],
     format: Format = Format.AUTO,  # noqa: A002 - the contract's word
     entering: Callable[[Path], None] = lambda _path: None,
+    prefix: str = "",
 ) -> Reading:
     """Read everything that some sources name.
 
@@ -47,11 +48,13 @@ def read(
         sources: files, folders and patterns.
         format: how to read the files, ``auto`` to look into each.
         entering: told each file before it is read; what it raises ends the reading.
+        prefix: what topics of tables begin with, for files of SQL.
     """
     files, refused = find(sources)
     readings = [Reading(refused=tuple(refused))]
     message_files: list[Path] = []
     avro_files: list[tuple[Path, str]] = []
+    statement_files: list[tuple[Path, str]] = []
     for file in files:
         entering(file.path)
         try:
@@ -67,10 +70,14 @@ def read(
                 avro_files.append((file.path, file.relative))
             case Format.CONNECT_JSON:
                 message_files.append(file.path)
+            case found_format if found_format in sql_files.DIALECTS:
+                statement_files.append((file.path, file.relative))
             case _:
                 readings.append(Reading(refused=(Refusal(str(file.path), found.reason),)))
     if avro_files:
         readings.append(avro.read(avro_files))
+    if statement_files:
+        readings.append(sql_files.read(statement_files, sql_files.DIALECTS.get(format, ""), prefix))
     readings.append(connect_json.read(_entered(message_files, entering)))
     return merge(readings)
 

@@ -26,6 +26,11 @@ class Format(StrEnum):
     CONNECT_JSON = "connect-json"
     CONNECT_SCHEMA = "connect-schema"
     AVRO = "avro"
+    SQL = "sql"
+    SQL_POSTGRESQL = "sql-postgresql"
+    SQL_MYSQL = "sql-mysql"
+    SQL_SQLSERVER = "sql-sqlserver"
+    SQL_ORACLE = "sql-oracle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ SCHEMA_KEYWORDS = ("properties", "$defs", "definitions", "allOf", "oneOf", "anyO
 AVRO_TYPES = ("record", "enum", "fixed", "error")
 AVRO_SUFFIXES = (".avsc", ".avpr", ".avro")
 AVRO_FOLDER = "avro"
+SQL_SUFFIXES = (".sql", ".ddl")
 
 _UNREAD = {
     "avdl": "is Avro IDL, which is not read. Turn it into a schema file (avro-tools idl2schemata) and import that.",
@@ -87,6 +93,8 @@ def detect(path: Path) -> Found:
         return Found(Format.CONNECT_JSON)
     if head.startswith(MAGIC) or path.suffix.lower() in AVRO_SUFFIXES or path.parent.name.lower() == AVRO_FOLDER:
         return Found(Format.AVRO)
+    if path.suffix.lower() in SQL_SUFFIXES:
+        return Found(Format.SQL)
     by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
     if by_name or head.startswith(b"PAR1"):
         return _unread(path, by_name or "parquet")

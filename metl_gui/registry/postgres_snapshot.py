@@ -8,16 +8,20 @@ the snapshot shows stands in the write-ahead log before ``Snapshot.end``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import LiteralString, cast
+from typing import TYPE_CHECKING, Any, LiteralString, cast
 
-import psycopg
-from psycopg import sql
+from psycopg import IsolationLevel, sql
 
 from metl_gui.core.table_columns import Form, TableColumn
-from metl_gui.errors import RunCancelled, RunError
+from metl_gui.errors import RunCancelled, SchemaError
+from metl_gui.registry.places import DatabasePlace
+from metl_gui.registry.remote.database import connected
+
+if TYPE_CHECKING:
+    import psycopg
 
 READ_AS: LiteralString = (
     "SET LOCAL datestyle TO 'ISO'; SET LOCAL intervalstyle TO 'iso_8601'; SET LOCAL timezone TO 'UTC'; "
@@ -59,7 +63,7 @@ class Snapshot:
         end: the place in the write-ahead log before which everything stands that the snapshot shows.
     """
 
-    def __init__(self, connection: psycopg.Connection[tuple[object, ...]], name: str, end: str) -> None:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], name: str, end: str) -> None:
         self._connection = connection
         self.name = name
         self.end = end
@@ -95,6 +99,16 @@ class Snapshot:
         )
         return tuple(Table(str(one), str(other), int(str(pages))) for one, other, pages in rows)
 
+    def about(self, schema: str, table: str) -> int | None:
+        """Return about how many rows there are, as the database guesses; None before it was ever analysed."""
+        row = self._connection.execute(
+            """SELECT sum(greatest(c.reltuples, 0))::bigint FROM pg_class c WHERE c.relkind = 'r' AND c.oid IN (
+               SELECT to_regclass(format('%%I.%%I', %s::text, %s::text))::oid UNION
+               SELECT relid FROM pg_partition_tree(to_regclass(format('%%I.%%I', %s::text, %s::text))))""",
+            (schema, table, schema, table),
+        ).fetchone()
+        return int(row[0]) if row and row[0] else None
+
     def rows_with(
         self, schema: str, table: str, columns: Sequence[TableColumn], key: Sequence[str], keys: Sequence[Sequence[str]]
     ) -> Iterator[tuple[str | None, ...]]:
@@ -118,28 +132,25 @@ class Snapshot:
 
 
 @contextmanager
-def open_snapshot(url: str, is_cancelled: object = None) -> Iterator[Snapshot]:
+def open_snapshot(place: DatabasePlace, is_cancelled: Callable[[], bool] = lambda: False) -> Iterator[Snapshot]:
     """Hold one moment of a database until the context ends.
 
     Args:
-        url: libpq's address, with secrets.
+        place: the database.
         is_cancelled: asked while transactions that were open are waited for.
 
     Raises:
-        RunError: the database is not reached, or refuses.
+        SchemaError: the server refuses us, or a question of ours.
+        AwayError: it does not answer.
         RunCancelled: it was cancelled.
     """
-    cancelled = is_cancelled if callable(is_cancelled) else lambda: False
-    try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
-            _wait_for_open_transactions(connection, cancelled)
-            with connection.transaction():
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                row = connection.execute("SELECT pg_export_snapshot()").fetchone()
-                name = str(row[0]) if row else ""
-                yield Snapshot(connection, name, _end_of_log(url))
-    except psycopg.Error as error:
-        raise RunError("The rows of the database cannot be read.", str(error).strip()) from error
+    _wait_for_open_transactions(place, is_cancelled)
+    with connected(place) as connection:
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        name = _one(connection, "SELECT pg_export_snapshot()")
+        with connected(place) as other:
+            end = _one(other, "SELECT pg_current_wal_insert_lsn()::text")
+        yield Snapshot(connection, name, end)
 
 
 def select_of(table: Table, columns: Sequence[TableColumn]) -> str:
@@ -157,24 +168,61 @@ def parts_of(table: Table) -> list[str]:
     ]
 
 
-def passed(url: str, slot: str, place: str) -> bool:
+def passed(place: DatabasePlace, slot: str, end: str) -> bool:
     """Say whether what a slot's reader has confirmed reaches a place in the log, and nudge a reader that idles.
 
     A connector confirms places only as it meets changes; a message in the log is one.
+
+    Raises:
+        SchemaError: there is no such slot, or the server refuses.
+        AwayError: the server does not answer.
     """
-    with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+    with connected(place) as connection:
         row = connection.execute(
-            "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s", (place, slot)
+            "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s", (end, slot)
         ).fetchone()
         if row is None:
-            raise RunError(
+            raise SchemaError(
                 f"The database has no replication slot {slot}.",
                 "Without it nobody can say which changes the connector has sent.",
                 "Name the slot of the connector: its setting slot.name.",
             )
         if not row[0]:
-            connection.execute("SELECT pg_logical_emit_message(true, 'metl', '')")
+            connection.execute("SELECT pg_logical_emit_message(false, 'metl', '')")
         return bool(row[0])
+
+
+def insert_signal(place: DatabasePlace, table: str, row: tuple[str, str, str]) -> None:
+    """Write a signal for the connector: the only thing that is ever written into a database.
+
+    Args:
+        place: the database.
+        table: the connector's signalling table, as ``schema.table``.
+        row: id, type and data of the signal.
+
+    Raises:
+        SchemaError: the server refuses.
+        AwayError: it does not answer.
+    """
+    query = sql.SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(sql.Identifier(*table.split(".")))
+    with connected(place) as connection:
+        connection.read_only = False
+        connection.execute(query, row)
+
+
+def slots(place: DatabasePlace) -> tuple[str, ...]:
+    """Return the logical replication slots of a database.
+
+    Raises:
+        SchemaError: the server refuses.
+        AwayError: it does not answer.
+    """
+    with connected(place) as connection:
+        rows = connection.execute(
+            "SELECT slot_name FROM pg_replication_slots WHERE slot_type = 'logical' AND database = current_database() "
+            "ORDER BY slot_name"
+        )
+        return tuple(str(name) for (name,) in rows)
 
 
 def _select(schema: str, table: str, columns: Sequence[TableColumn], *, with_place: bool = False) -> sql.Composed:
@@ -184,22 +232,20 @@ def _select(schema: str, table: str, columns: Sequence[TableColumn], *, with_pla
     return sql.SQL("SELECT {} FROM ONLY {}").format(sql.SQL(", ").join([*named, *place]), sql.Identifier(schema, table))
 
 
-def _wait_for_open_transactions(connection: psycopg.Connection[tuple[object, ...]], is_cancelled: object) -> None:
+def _wait_for_open_transactions(place: DatabasePlace, is_cancelled: Callable[[], bool]) -> None:
     """Wait until no transaction runs that could have been sent by the connector and is not to be seen yet."""
-    row = connection.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text").fetchone()
-    first = str(row[0]) if row else "0"
+    with connected(place) as connection:
+        first = _one(connection, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
     while True:
-        row = connection.execute(
-            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= %s::numeric", (first,)
-        ).fetchone()
-        if row and row[0]:
+        with connected(place) as connection:
+            oldest = _one(connection, "SELECT pg_snapshot_xmin(pg_current_snapshot())::text")
+        if int(oldest) >= int(first):
             return
-        if callable(is_cancelled) and is_cancelled():
+        if is_cancelled():
             raise RunCancelled("The load was stopped.")
         time.sleep(_LOOK_SECONDS)
 
 
-def _end_of_log(url: str) -> str:
-    with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
-        row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
-        return str(row[0]) if row else "0/0"
+def _one(connection: psycopg.Connection[tuple[Any, ...]], query: LiteralString) -> str:
+    row = connection.execute(query).fetchone()
+    return str(row[0]) if row else ""

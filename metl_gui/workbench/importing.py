@@ -163,7 +163,7 @@ def read_sources(
     files = [source for source in sources if not is_remote(source) and not is_kafka(str(source))]
     if files or not readings:
         entering = partial(_tell, watch)
-        readings.append(folders.read(files, format_, entering))
+        readings.append(folders.read(files, format_, entering, choice.prefix))
     return readings[0] if len(readings) == 1 else merge(readings)
 
 

@@ -1,0 +1,294 @@
+"""Tables as statements of SQL make and change them: their columns in order, their keys, and what was renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.paths import escape
+from metl_gui.errors import SchemaError
+from metl_gui.registry.postgres_types import ConnectType
+from metl_gui.registry.sql_types import SERIALS, kind_name, own_name, type_of
+
+Name = tuple[str, ...]
+"""A table with what is written before it, without a default."""
+
+
+@dataclass(slots=True)
+class Column:
+    """One column.
+
+    Args:
+        name: its own.
+        type: ``None`` where the connector leaves it out.
+        written: its type as it is written.
+        is_required: null is not allowed.
+        comment: what people wrote of it.
+        was: what it was called before the statements that were not told yet.
+    """
+
+    name: str
+    type: ConnectType | None
+    written: str
+    is_required: bool = False
+    comment: str = ""
+    was: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Table:
+    """One table.
+
+    Args:
+        name: with what is written before it.
+        columns: in order.
+        key: columns of the primary key.
+        unique: columns of the unique constraints, by the order in which they came.
+        was: names that it had before.
+        is_told: nothing has changed since its version was told.
+    """
+
+    name: Name
+    columns: dict[str, Column] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+    unique: list[tuple[str, ...]] = field(default_factory=list)
+    was: list[Name] = field(default_factory=list)
+    is_told: bool = False
+
+    @property
+    def attributes(self) -> tuple[AttributeDeclaration, ...]:
+        """What the connector will declare."""
+        return tuple(
+            AttributeDeclaration(
+                escape(column.name),
+                column.type.type,
+                column.type.logical,
+                column.type.scale,
+                not (column.is_required or column.name in self.key),
+                column.comment,
+                tuple(escape(name) for name in column.was),
+            )
+            for column in self.columns.values()
+            if column.type is not None
+        )
+
+    @property
+    def left_out(self) -> list[str]:
+        """The columns that the connector leaves out, with their types."""
+        return [f"{column.name} ({column.written})" for column in self.columns.values() if column.type is None]
+
+
+class Tables:
+    """All tables, after the statements so far.
+
+    Args:
+        dialect: sqlglot's name of it.
+    """
+
+    def __init__(self, dialect: str) -> None:
+        self.tables: dict[Name, Table] = {}
+        self._dialect = dialect
+        self._named: dict[str, ConnectType | None] = {}
+        self._required: set[str] = set()
+        self._database = ""
+
+    def do(self, statement: exp.Expr) -> None:
+        """Take up what a statement changes; most say nothing of tables.
+
+        Raises:
+            SchemaError: it makes a table of which it does not state the columns.
+        """
+        match statement:
+            case exp.Create(kind="TABLE"):
+                self._create(statement)
+            case exp.Create(kind="TYPE"):
+                if isinstance(statement.expression, exp.DataType) and kind_name(statement.expression) == "ENUM":
+                    self._named[statement.this.name.lower()] = ConnectType("string", "io.debezium.data.Enum")
+            case exp.Create(kind="INDEX") if statement.args.get("unique"):
+                self._index(statement)
+            case exp.Alter(kind="TABLE"):
+                self._alter(statement)
+            case exp.Drop(kind="TABLE"):
+                for table in statement.args.get("tables") or [statement.this]:
+                    self.tables.pop(self._name(table), None)
+            case exp.Comment() if statement.args.get("kind") == "COLUMN":
+                self._comment(statement)
+            case exp.Use():
+                self._database = self._text(statement.this.this) if statement.this else ""
+            case _:
+                return
+
+    def domain(self, name: str, kind: exp.DataType, *, is_required: bool) -> None:
+        """Take up a name for a type."""
+        self._named[name.lower()] = type_of(self._dialect, kind, self._named)
+        if is_required:
+            self._required.add(name.lower())
+
+    def _create(self, statement: exp.Create) -> None:
+        schema = statement.this
+        properties = statement.args.get("properties")
+        if properties is not None and properties.find(exp.PartitionedOfProperty):
+            return  # its rows come under the name of the whole
+        if not isinstance(schema, exp.Schema):
+            shown = ".".join(self._name(schema.find(exp.Table) or schema))
+            raise SchemaError(f"The columns of {shown} are not stated.", "It is made of a query or of another table.")
+        name = self._name(schema.this)
+        if name in self.tables and statement.args.get("exists"):
+            return
+        table = Table(name)
+        for part in schema.expressions:
+            if isinstance(part, exp.ColumnDef):
+                self._add(table, part)
+            else:
+                self._constrain(table, part)
+        inherited = properties.find(exp.InheritsProperty) if properties is not None else None
+        for parent in inherited.expressions if inherited is not None else ():
+            known = self.tables.get(self._name(parent))
+            table.columns = {**(known.columns if known is not None else {}), **table.columns}
+        self.tables[name] = table
+
+    def _add(self, table: Table, part: exp.ColumnDef) -> None:
+        name, kind = self._text(part.this), part.args.get("kind")
+        found = type_of(self._dialect, kind, self._named) if isinstance(kind, exp.DataType) else None
+        is_required = isinstance(kind, exp.DataType) and (
+            kind_name(kind) in SERIALS or own_name(kind) in self._required
+        )
+        column = Column(name, found, kind.sql(self._dialect) if kind is not None else "none", is_required)
+        for constraint in part.args.get("constraints") or ():
+            match constraint.kind:
+                case exp.NotNullColumnConstraint():
+                    column.is_required = not constraint.kind.args.get("allow_null")
+                case exp.PrimaryKeyColumnConstraint():
+                    table.key = (name,)
+                case exp.UniqueColumnConstraint():
+                    table.unique.append((name,))
+                case exp.GeneratedAsIdentityColumnConstraint():
+                    column.is_required = True
+                case exp.CommentColumnConstraint():
+                    column.comment = constraint.kind.name.strip()
+                case _:
+                    pass
+        table.columns[name] = column
+
+    def _constrain(self, table: Table, part: exp.Expr) -> None:
+        for key in part.find_all(exp.PrimaryKey):
+            table.key = self._columns(key.expressions)
+        for unique in part.find_all(exp.UniqueColumnConstraint):
+            if isinstance(unique.this, exp.Schema):
+                table.unique.append(self._columns(unique.this.expressions))
+
+    def _columns(self, parts: Iterable[exp.Expr]) -> tuple[str, ...]:
+        found = (part if isinstance(part, exp.Identifier) else part.find(exp.Identifier) for part in parts)
+        return tuple(self._text(one) for one in found if one is not None)
+
+    def _index(self, statement: exp.Create) -> None:
+        index = statement.this
+        table = self.tables.get(self._name(index.args["table"])) if index.args.get("table") else None
+        params = index.args.get("params")
+        if table is not None and params is not None and not params.args.get("where"):
+            table.unique.append(self._columns(params.args.get("columns") or ()))
+            table.is_told = False
+
+    def _comment(self, statement: exp.Comment) -> None:
+        column = statement.this
+        parts = [self._text(one) for one in column.find_all(exp.Identifier)] if column is not None else []
+        written = [self._text(column.args[part]) for part in ("catalog", "db", "table") if column.args.get(part)]
+        table = self.tables.get(tuple(written)) if parts else None
+        found = table.columns.get(self._text(column.this)) if table is not None else None
+        if found is not None:
+            found.comment = statement.expression.name.strip()
+
+    def _alter(self, statement: exp.Alter) -> None:
+        table = self.tables.get(self._name(statement.this))
+        if table is None:
+            return  # of a table that no file makes
+        for action in statement.args.get("actions") or ():
+            self._act(table, action)
+        table.is_told = False
+
+    def _act(self, table: Table, action: exp.Expr) -> None:
+        match action:
+            case exp.ColumnDef():
+                self._add(table, action)
+            case exp.Schema():
+                for part in action.expressions:
+                    self._act(table, part)
+            case exp.Drop(kind="COLUMN"):
+                for one in action.args.get("tables") or [action.this]:
+                    table.columns.pop(self._columns([one])[0], None)
+            case exp.AlterColumn():
+                self._alter_column(table, action)
+            case exp.ModifyColumn():
+                was = action.args.get("rename_from")
+                if was is not None:
+                    self._rename(table, self._text(was), self._text(action.this.this))
+                before = table.columns.get(self._text(action.this.this))
+                self._add(table, action.this)
+                if before is not None:
+                    table.columns[before.name].was = before.was
+            case _:
+                self._act_by_name(table, action)
+
+    def _act_by_name(self, table: Table, action: exp.Expr) -> None:
+        match action:
+            case exp.RenameColumn():
+                self._rename(table, self._columns([action.this])[0], self._columns([action.args["to"]])[0])
+            case exp.AlterRename():
+                self._rename_table(table, action.this)
+            case exp.AddConstraint():
+                self._constrain(table, action)
+            case _:
+                return
+
+    def _alter_column(self, table: Table, action: exp.AlterColumn) -> None:
+        column = table.columns.get(self._text(action.this))
+        if column is None:
+            return
+        kind = action.args.get("dtype")
+        if isinstance(kind, exp.DataType):
+            column.type, column.written = type_of(self._dialect, kind, self._named), kind.sql(self._dialect)
+        if action.args.get("allow_null") is not None:
+            # DROP NOT NULL and SQL Server's NULL allow it, SET NOT NULL and NOT NULL do not.
+            column.is_required = not (action.args.get("drop") or action.args["allow_null"])
+
+    def _rename(self, table: Table, old: str, new: str) -> None:
+        if old not in table.columns or old == new:
+            return
+        renamed = table.columns[old]
+        renamed.name, renamed.was = new, (old, *renamed.was)
+        table.columns = {column.name: column for column in table.columns.values()}
+        table.key = tuple(new if name == old else name for name in table.key)
+        table.unique = [tuple(new if name == old else name for name in one) for one in table.unique]
+
+    def _rename_table(self, table: Table, to: exp.Expr) -> None:
+        name = self._name(to)
+        if len(name) < len(table.name):
+            name = (*table.name[: len(table.name) - len(name)], *name)
+        del self.tables[table.name]
+        table.was.append(table.name)
+        table.name = name
+        self.tables[name] = table
+
+    def _name(self, table: exp.Expr) -> Name:
+        found = table.find(exp.Table) or table
+        written = [self._text(found.args[part]) for part in ("catalog", "db", "this") if found.args.get(part)]
+        return tuple(written) if len(written) > 1 or not self._database else (self._database, *written)
+
+    def _text(self, identifier: object) -> str:
+        """Return a name as the database keeps it: what is not quoted loses its case in some of them."""
+        if not isinstance(identifier, exp.Identifier):
+            return identifier.name if isinstance(identifier, exp.Expr) else str(identifier)
+        text = str(identifier.this)
+        if identifier.args.get("quoted"):
+            return text
+        return {"postgres": text.lower(), "oracle": text.upper()}.get(self._dialect, text)
+
+
+def key_of(table: Table, paths: Mapping[str, object] | set[str]) -> tuple[str, ...] | None:
+    """Return the key of a table: the primary one, else the first unique one; ``None`` where a column is left out."""
+    columns = table.key or next(iter(table.unique), ())
+    key = tuple(escape(name) for name in columns)
+    return key if set(key) <= set(paths) else None

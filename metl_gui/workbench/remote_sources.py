@@ -55,6 +55,7 @@ class Offer:
         changed: when it was changed last, as the registry writes it; empty where it does not say.
         comment: what people wrote of it.
         is_readable: whether it can be imported.
+        group: that the subject is in; empty for none, and of tables.
     """
 
     name: str
@@ -62,6 +63,22 @@ class Offer:
     changed: str = ""
     comment: str = ""
     is_readable: bool = True
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedVersion:
+    """One version of a subject, as lists show it.
+
+    Args:
+        label: its name.
+        created: when, as the registry writes it; empty where it does not say.
+        why_not: why it is not imported; empty when it is.
+    """
+
+    label: str
+    created: str = ""
+    why_not: str = ""
 
 
 def is_remote(source: object) -> bool:
@@ -150,8 +167,25 @@ def offers(source: str, watch: Watch = UNWATCHED) -> list[Offer]:
         found: list[Offer] = []
         for subject in registry.subjects():
             watch.step(f"{len(found) + 1:,} subjects of {registry.place.shown}")
-            found.append(Offer(subject.shown, subject.kind, subject.changed, "", subject.kind in READ_KINDS))
+            readable = subject.kind in READ_KINDS
+            found.append(Offer(subject.shown, subject.kind, subject.changed, "", readable, subject.group))
         return sorted(found, key=lambda offer: offer.name)
+
+
+def versions_of(source: str, offer: Offer, watch: Watch = UNWATCHED) -> list[OfferedVersion]:
+    """List the versions of a subject, in their order; a table has none but what it is now.
+
+    Raises:
+        UserError: the registry refuses us or does not answer, or the address or profile will not do.
+    """
+    from metl_gui.registry.remote.client import Subject
+
+    if _is_of_database(source):
+        return []
+    with _registry(source, watch) as registry:
+        name = offer.name.removeprefix(f"{offer.group}/") if offer.group else offer.name
+        found = registry.versions(Subject(offer.group, name, offer.kind, offer.changed))
+        return [OfferedVersion(one.label, one.created, one.state.lower()) for one in found]
 
 
 def schema_by_id(profile: str, id_: str, watch: Watch = UNWATCHED) -> str:

@@ -62,10 +62,10 @@ class Prepare(Protocol):
 
 
 class _CatchUp(NamedTuple):
-    """How far a member is with reading what stood in the log when it got partitions.
+    """How far a member is with reading what others may have read before it.
 
     Args:
-        times: how many assignments it has caught up with.
+        times: how many reasons to do so it has dealt with.
         asked: how many there had been when it asked for the end of the log.
         end: that end; None while it has not asked.
     """
@@ -122,9 +122,8 @@ class StateMember:
         False until the log was read and what it says was polled, after a pause that was longer than the session, and
         once fenced.
         """
-        if self._caught_up.times < self._times_assigned and self._settings.is_counted:
-            return False
-        return self._membership.may_map(now())
+        may_map = self._membership.may_map(now())
+        return may_map and (self._caught_up.times == self._times_behind or not self._settings.is_counted)
 
     @property
     def is_fenced(self) -> bool:
@@ -188,6 +187,11 @@ class StateMember:
         """Take leave, so that nobody waits for this member."""
         self._is_over.set()
         self._thread.join(2 * _CLOSE_SECONDS)  # where the servers are away, nobody hears it anyway
+
+    @property
+    def _times_behind(self) -> int:
+        """How often there was reason to think that others know more: partitions came, or it was silent for long."""
+        return self._times_assigned + self._membership.lapses
 
     def _live(self) -> None:
         """Read and say, until the end; a broker that is away is waited for."""
@@ -267,11 +271,11 @@ class StateMember:
     def _catch_up(self, reader: Reader) -> None:
         """Let ``may_map`` say yes once everything that stood there at the last assignment was read and polled."""
         done = self._caught_up
-        if done.times == self._times_assigned or self._membership.since is None:
+        if done.times == self._times_behind or self._membership.since is None:
             return
         if done.end is None:
-            self._caught_up = _CatchUp(done.times, self._times_assigned, reader.end())
-        elif reader.has_reached(done.end) and not self._offers:
+            self._caught_up = _CatchUp(done.times, self._times_behind, reader.end())
+        elif reader.has_reached(done.end) and self._membership.has_switched and not self._offers:
             self._caught_up = _CatchUp(done.asked)
 
     def _write(self, writer: Writer) -> None:

@@ -48,6 +48,7 @@ class Membership:
         state: what it maps with; None for nothing yet.
         since: the place at which it joined; None while it has not.
         is_fenced: another has taken its name, or it has left.
+        lapses: how often it could map again after it could not, for want of words of its own.
 
     Args:
         instance: its name.
@@ -66,6 +67,7 @@ class Membership:
         self.refused: dict[str, str] = {}
         self.since: int | None = None
         self.is_fenced = False
+        self.lapses = 0
         self.token = secrets.token_hex(8)
         self._own = member_key(instance)
         self._latest = fold.latest
@@ -135,6 +137,12 @@ class Membership:
         in_force = self.fold.state_in_force
         return self.since is not None and in_force is not None and in_force.digest in self.prepared
 
+    @property
+    def has_switched(self) -> bool:
+        """Whether it has changed over to what is in force."""
+        in_force = self.fold.state_in_force
+        return in_force is not None and (in_force.digest, in_force.state) == self._maps_with
+
     def switch(self) -> Announced | None:
         """Change over to what is in force; None when nothing changes, or it may not yet."""
         in_force = self.fold.state_in_force
@@ -203,6 +211,7 @@ class Membership:
                 self.since = entry.place
             sent = self._sent.get(beat.number)
             if sent is not None and beat.since in {None, self.since}:
+                self.lapses += sent > self._lease_until  # first, as whoever sees the new lease must see this
                 session = self.settings.session_seconds * (1 - _MARGIN)
                 self._lease_until = max(self._lease_until, sent + session)
         elif self.since is not None and beat.since is None:

@@ -118,7 +118,7 @@ class SetBackPlan:
         lane: the lane.
         to: where, as it was asked.
         partitions: each partition in which the lane has committed anything and that was asked for.
-        is_live: its tasks live, and obey between two transactions.
+        is_live: it runs, and its tasks obey between two transactions.
     """
 
     lane: Lane
@@ -164,20 +164,32 @@ class SetBackPlan:
         """
         from metl_gui.engine.lanes import setting_back
 
-        group = _group(self.lane)
-        if not setting_back.lives(group):
-            setting_back.alter_offsets(group, self.partitions)
+        group, end = _group(self.lane), time.monotonic() + seconds
+        if not _obeys(self.lane):
+            self._alter(watch, end)
             return SetBackDone(self, sum(1 for back in self.partitions if back.records), 0)
         orders = setting_back.order_back(group, self.partitions)
-        end = time.monotonic() + seconds
         left = orders
         while left:
             left = setting_back.unobeyed(_fold(self.lane.servers, self.lane.matrix), group.group, orders)
             watch.tell("Waiting for the tasks to go back", len(orders) - len(left), len(orders))
-            if time.monotonic() > end:
+            if time.monotonic() > end or watch.is_cancelled:
                 break
             time.sleep(_LOOK_SECONDS)
         return SetBackDone(self, len(orders) - len(left), len(left))
+
+    def _alter(self, watch: Watch, end: float) -> None:
+        """Alter the offsets of a lane that has ended, as soon as Kafka has let go of its tasks."""
+        from metl_gui.engine.lanes.setting_back import HeldError, alter_offsets
+
+        while True:
+            try:
+                return alter_offsets(_group(self.lane), self.partitions)
+            except HeldError:
+                watch.step("Waiting for Kafka to let go of the tasks that have ended")
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +310,16 @@ def set_back(lane: Lane, to: str) -> SetBackPlan:
     Raises:
         RunError: the servers do not answer, or it cannot be read.
     """
-    from metl_gui.engine.lanes.setting_back import lives, partitions_back
+    from metl_gui.engine.lanes.setting_back import partitions_back
 
-    group = _group(lane)
-    return SetBackPlan(lane, to, partitions_back(group, to), lives(group))
+    return SetBackPlan(lane, to, partitions_back(_group(lane), to), _obeys(lane))
+
+
+def _obeys(lane: Lane) -> bool:
+    """Whether tasks of a lane live that obey, or come again as its process lives."""
+    from metl_gui.engine.lanes.setting_back import lives
+
+    return lane.run.is_alive or lives(_group(lane))
 
 
 def wait_for_state(lane: Lane, state: int | None, seconds: float, watch: Watch = UNWATCHED) -> Agreement:
@@ -324,7 +342,7 @@ def wait_for_state(lane: Lane, state: int | None, seconds: float, watch: Watch =
         alive = sum(1 for one in agreed.members if one.is_alive)
         if agreed.in_force == wanted and wanted is not None and alive and not behind:
             return agreed
-        watch.tell(f"Waiting for state {wanted}: members that map with it", alive - len(behind), alive)
+        watch.step(f"Waiting for state {wanted}: members that map with it", alive - len(behind), alive)
         if time.monotonic() > end:
             raise RunError(
                 f"State {wanted} is not mapped with by all after {seconds:g} s.", _why_not(agreed), "metl lane list"
@@ -397,7 +415,13 @@ def _each_lane(runs: list[LiveRun]) -> Iterator[Lane]:
 def _group(lane: Lane) -> LaneGroup:
     from metl_gui.engine.lanes.setting_back import LaneGroup
 
-    return LaneGroup(servers=lane.servers, matrix=lane.matrix, group=lane.group, source=lane.run.order.spec.source)
+    return LaneGroup(
+        servers=lane.servers,
+        matrix=lane.matrix,
+        group=lane.group,
+        run_id=lane.run_id,
+        source=lane.run.order.spec.source,
+    )
 
 
 def _fold(servers: KafkaServers, matrix: str) -> Fold:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import TopicPartition
 
 from metl_gui.engine.kafka import clients
 from metl_gui.engine.kafka.listing import ListedPartition, Lister
@@ -45,13 +45,19 @@ class LaneGroup(msgspec.Struct, frozen=True, kw_only=True):
         servers: where it is.
         matrix: the id of the project.
         group: its consumer group.
+        run_id: its run.
         source: the address of what it reads.
     """
 
     servers: KafkaServers
     matrix: str
     group: str
+    run_id: str
     source: str
+
+
+class HeldError(RunError):
+    """Kafka holds places for tasks of the lane that have ended; it lets go of them within seconds."""
 
 
 class PartitionBack(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,10 +152,12 @@ def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionBack]) -> None:
     """Set the offsets of a lane back of which no task lives.
 
     Raises:
-        RunError: somebody is at work in its group, or the servers do not answer.
+        HeldError: Kafka has not let go yet of the tasks that the lane had.
+        RunError: somebody else is at work in its group, or the servers do not answer.
     """
     lister = Lister(lane.servers, parse_address(lane.source), is_strict=False)
-    committed = Committed(lister, lane.group).offsets()
+    asking = Committed(lister, lane.group)
+    committed = asking.offsets()
     backs = [back for back in backs if back.records]
     moved = [back for back in backs if _offset_of(committed, back) != back.position]
     if moved:
@@ -165,15 +173,7 @@ def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionBack]) -> None:
         TopicPartition(back.topic, back.partition, back.to, metadata=metadata[Place(back.topic, back.partition)])
         for back in backs
     ]
-    with clients.in_words(lane.servers, lister.said):
-        asked: Any = [ConsumerGroupTopicPartitions(lane.group, places)]
-        answer: Any = lister.admin.alter_consumer_group_offsets(asked, request_timeout=clients.ANSWER_SECONDS)
-        result = answer[lane.group].result()
-    refused = [one for one in result.topic_partitions if one.error is not None]
-    if refused:
-        raise RunError(
-            "Not all offsets were set back.", f"{refused[0].topic}/{refused[0].partition}: {refused[0].error.str()}."
-        )
+    asking.commit(places)
     _overrule_old_orders(lane, backs, committed)
 
 
@@ -201,12 +201,19 @@ def _refuse_members(lane: LaneGroup, lister: Lister) -> None:
     with clients.in_words(lane.servers, lister.said):
         answer = lister.admin.describe_consumer_groups([lane.group], request_timeout=clients.ANSWER_SECONDS)
         members = answer[lane.group].result().members
-    if members:
-        hosts = ", ".join(sorted({member.host.lstrip("/") for member in members}))
+    others = [one for one in members if not (one.group_instance_id or "").startswith(f"{lane.run_id}-")]
+    if others:
+        hosts = ", ".join(sorted({member.host.lstrip("/") for member in others}))
         raise RunError(
-            f"{len(members)} clients are at work in the group {lane.group}.",
-            f"They run on {hosts}, and are no tasks of a lane of this project that would obey.",
-            "Stop them first; a task that was killed is let go of by Kafka after its session, a minute at most.",
+            f"{len(others)} clients are at work in the group {lane.group}.",
+            f"They run on {hosts}, and are no tasks of this lane that would obey.",
+            "Stop them first.",
+        )
+    if members:
+        raise HeldError(
+            "Kafka still holds the places of tasks that have ended.",
+            f"{len(members)} in the group {lane.group}.",
+            "Try again in a few seconds.",
         )
 
 

@@ -94,7 +94,7 @@ def refuse_loop(spec: RunSpec) -> None:
     topics = sink_topics(spec)
     if is_kafka(spec.errors):
         errors = parse_address(spec.errors).topics
-        if _is_same(spec, "sink", "errors") and (errors[0] in topics or _could_be(spec.sink, errors[0])):
+        if _is_same(spec, "sink", "errors") and errors[0] in topics:
             raise RunError(
                 "Messages and set-aside records need different topics.",
                 f"{errors[0]} would take both.",
@@ -111,7 +111,6 @@ def _refuse_reading(spec: RunSpec, role: Role, written: Sequence[str]) -> None:
         return
     address = parse_address(spec.source)
     read = [topic for topic in written if topic in address.topics or _fits(address, topic)]
-    read += [topic for topic in address.topics if role == "sink" and _could_be(spec.sink, topic)]
     if not read:
         return
     what = "messages" if role == "sink" else "records that are set aside"
@@ -127,17 +126,6 @@ def _refuse_reading(spec: RunSpec, role: Role, written: Sequence[str]) -> None:
 
 def _fits(address: KafkaAddress, topic: str) -> bool:
     return bool(address.pattern) and re.fullmatch(address.pattern, topic) is not None
-
-
-def _could_be(sink: str, topic: str) -> bool:
-    """Whether a topic could be that of an entity, whatever entities there are later."""
-    pattern = parse_address(sink).topics[0]
-    if ENTITY not in pattern:
-        return topic == pattern
-    before, _, after = pattern.partition(ENTITY)
-    has_name = len(topic) > len(before) + len(after)
-    # A sink of bare entities could be any topic at all; the entities that there are were looked at.
-    return bool(before or after) and has_name and topic.startswith(before) and topic.endswith(after)
 
 
 def _is_same(spec: RunSpec, one: Role, other: Role) -> bool:

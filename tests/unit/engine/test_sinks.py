@@ -97,7 +97,7 @@ def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path:
     assert _tree(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("sink", ["kafka://host:1/{entity}", "s3://bucket/x"])
+@pytest.mark.parametrize("sink", ["jdbc:x://host/{entity}", "s3://bucket/x"])
 def test_a_sink_that_is_not_known_is_refused_by_name(tmp_path: Path, sink: str) -> None:
     with pytest.raises(RunError) as caught:
         Staging(_spec(tmp_path, sink))

@@ -1,0 +1,168 @@
+"""What can be said of topics without a broker: where runs begin, how batches are shared out, which runs are refused."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.engine.kafka import listing
+from metl_gui.engine.kafka.checks import check_topics, refuse_loop, sink_topics
+from metl_gui.engine.kafka.consuming import Wanted
+from metl_gui.engine.kafka.orders import WaitingRecords
+from metl_gui.engine.kafka.outgoing import set_aside_message
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kafka.starting import parse_start
+from metl_gui.engine.kernel.outcomes import SetAside, error_row
+from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.sources.topic_records import SetAsideMessage
+from metl_gui.engine.sources.topic_source import cut_partitions
+from metl_gui.engine.streaming.topic_planning import shared_out
+from metl_gui.errors import RecordError, RunError
+from tests.helpers.event_files import order_plan
+
+_RANGES = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=12)
+
+
+def wanted_of(ranges: list[tuple[int, int]]) -> list[Wanted]:
+    return [Wanted("t", number, start, start + length) for number, (start, length) in enumerate(ranges)]
+
+
+def spec_of(source: str = "", sink: str = "noop", errors: str = "", host: str = "h:1") -> RunSpec:
+    topics = [place for place in (source, sink, errors) if place.startswith("kafka://")]
+    servers = tuple(KafkaServers(bootstrap=host) for _ in topics)
+    return RunSpec(
+        run_id="r", plan=order_plan(), source=source, sink=sink, errors=errors, folder="/run", servers=servers
+    )
+
+
+@given(_RANGES, st.integers(1, 10**6))
+def test_a_batch_takes_from_every_partition_and_no_more_than_its_room(ranges: list[tuple[int, int]], room: int) -> None:
+    wanted = [one for one in wanted_of(ranges) if one.start < one.stop]
+    shares = shared_out(wanted, room)
+    lengths = [one.stop - one.start for one in shares]
+    assert all(length >= 1 for length in lengths)
+    assert [one.start for one in shares] == [one.start for one in wanted]
+    assert all(share.stop <= one.stop for share, one in zip(shares, wanted, strict=True))
+    assert sum(lengths) == min(sum(one.stop - one.start for one in wanted), max(room, len(wanted)))
+
+
+@given(_RANGES, st.integers(0, 8), st.booleans())
+def test_tasks_read_every_offset_once_and_a_partition_at_one_place_each(
+    ranges: list[tuple[int, int]], cores: int, is_ordered: bool
+) -> None:
+    files, tasks = cut_partitions(wanted_of(ranges), cores, is_ordered=is_ordered)
+    parts = [(files[part.file].name, part.start, part.stop) for task in tasks for part in task]
+    for number, (start, length) in enumerate(ranges):
+        own = [(begin, end) for name, begin, end in parts if name == f"t/{number}"]
+        assert [begin for begin, _ in own] == ([start, *(end for _, end in own[:-1])] if length else [])
+        assert not own or own[-1][1] == start + length
+        assert not is_ordered or len(own) <= 1
+    assert all(len({part.file for part in task}) == len(task) for task in tasks)
+    assert cores or len(tasks) == 1
+
+
+def test_a_start_is_read_as_people_write_it() -> None:
+    assert parse_start("").kind == "earliest"
+    assert parse_start(" Latest ").kind == "latest"
+    assert parse_start("1970-01-01T00:00:01Z").time_ms == parse_start("1970-01-01T00:00:01").time_ms == 1000
+    assert parse_start("a.b/0/7, a.b/1/9").offsets == {("a.b", 0): 7, ("a.b", 1): 9}
+    for wrong in ("yesterday", "a/b", "a/0/7,b", "a/0/-1"):
+        with pytest.raises(RunError):
+            parse_start(wrong)
+
+
+@pytest.mark.parametrize(
+    ("source", "sink", "errors", "said"),
+    [
+        ("kafka://h:1/a,b", "kafka://h:1/b", "", "would read what it writes to topic b"),
+        ("kafka://h:1/^metl\\..*", "kafka://h:1/metl.{entity}", "", "would read what it writes to topic metl.order"),
+        ("kafka://h:1/^.*", "noop", "kafka://h:1/aside", "would read what it writes to topic aside"),
+        ("kafka://h:1/a", "kafka://h:1/out", "kafka://h:1/out", "need different topics"),
+        ("kafka://h:1/a", "kafka://h:1/x,y", "", "one topic"),
+        ("kafka://h:1/a", "kafka://h:1/^x", "", "one topic"),
+        ("kafka://h:1/a", "noop", "kafka://h:1/e.{entity}", "one for all entities"),
+    ],
+)
+def test_a_run_that_would_read_what_it_writes_or_mix_it_is_refused_before_anybody_is_asked(
+    source: str, sink: str, errors: str, said: str
+) -> None:
+    with pytest.raises(RunError, match=said) as refused:
+        refuse_loop(spec_of(source, sink, errors))
+    assert refused.value.hint
+
+
+def test_topics_of_the_same_name_on_other_servers_and_patterns_beside_the_sink_are_no_loop() -> None:
+    refuse_loop(spec_of("kafka://h:1/^shop\\..*", "kafka://h:1/metl.{entity}", "kafka://h:1/metl.errors"))
+    apart = spec_of("kafka://h:1/a", "kafka://h:2/a")
+    servers = (KafkaServers(bootstrap="h:1"), KafkaServers(bootstrap="h:2"))
+    refuse_loop(RunSpec(run_id="r", plan=b"", source=apart.source, sink=apart.sink, folder="/run", servers=servers))
+
+
+def test_the_topics_of_a_sink_are_those_of_the_entities_that_are_mapped_to() -> None:
+    assert sink_topics(spec_of(sink="kafka://h:1/metl.{entity}.v1")) == ("metl.order.v1", "metl.remark.v1")
+    assert sink_topics(spec_of(sink="kafka://h:1/all")) == ("all",)
+    assert sink_topics(spec_of(sink="noop")) == ()
+
+
+def test_servers_that_do_not_answer_are_named_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "ANSWER_SECONDS", 1.0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(RunError, match="do not answer") as refused:
+            check_topics(spec_of(f"kafka://{host}/a", host=host))
+    assert host in refused.value.text
+    assert "metl profile add" in refused.value.hint
+
+
+def set_aside(headers: list[tuple[str, str | bytes | None]], reason: str = "malformed") -> Message:
+    """Make what an error topic holds of a record."""
+    own = Message(
+        topic="shop.t", key=b"\xff", value=b"v", headers=headers, timestamp=(TIMESTAMP_CREATE_TIME, 1_700_000_000_000)
+    )
+    text = error_row(RecordError(reason, "why"), 7, ("s", "1", "shop.t/2/9"), b"v")
+    made = set_aside_message("errors", SetAside(0, reason, text), own)
+    told: list[tuple[str, str | bytes | None]] = [
+        (name, value.encode() if isinstance(value, str) else value) for name, value in made.headers
+    ]
+    return Message(topic="errors", partition=1, offset=40, key=made.key, value=made.value, headers=told)
+
+
+@pytest.mark.parametrize(
+    "headers", [[], [("trace", b"\x00")], [("metl.reason", b"fake"), ("metl.position", b"other/0/1")]]
+)
+def test_a_record_comes_back_from_an_error_topic_as_it_was_whatever_its_own_headers_say(
+    headers: list[tuple[str, str | bytes | None]],
+) -> None:
+    found = SetAsideMessage.of(set_aside(headers))
+    assert (found.topic, found.partition, found.offset, found.time) == ("shop.t", 2, 9, 1_700_000_000_000)
+    assert (found.key, found.value, found.headers, found.reason) == (b"\xff", b"v", headers, "malformed")
+
+
+@pytest.mark.parametrize(
+    ("waiting", "is_meant"),
+    [
+        (WaitingRecords(), True),
+        (WaitingRecords(("malformed",)), True),
+        (WaitingRecords(("unknown_version",)), False),
+        (WaitingRecords(behind={"errors/1": {"": 40}}), True),
+        (WaitingRecords(behind={"errors/1": {"": 41}}), False),
+        (WaitingRecords(behind={"errors/1": {"malformed": 41}}), False),
+        (WaitingRecords(behind={"errors/1": {"unknown_version": 99}}), True),
+        (WaitingRecords(behind={"errors/0": {"": 99}}), True),
+        (WaitingRecords(behind={"errors/1": {"": 99}}, is_again=True), True),
+    ],
+)
+def test_a_replay_reads_what_lies_behind_neither_all_replays_nor_those_of_its_reason(
+    waiting: WaitingRecords, is_meant: bool
+) -> None:
+    assert SetAsideMessage.of(set_aside([])).is_meant(waiting) is is_meant
+
+
+def test_what_nobody_set_aside_is_no_record_of_an_error_topic() -> None:
+    stranger = Message(topic="errors", partition=0, offset=1, value=b"v", headers=[("metl.state", b"7")])
+    assert not SetAsideMessage.of(stranger).is_meant(WaitingRecords())

@@ -29,7 +29,7 @@ JDK = f"{JAVA_PACKAGE}>=21,<22"
 MAVEN_PACKAGE = "maven"
 FREE_MEGABYTES = 1500
 """What the logs of an evening take, with a good margin."""
-MEMORY_MEGABYTES = 2000
+MEMORY_MEGABYTES = 3000
 _MEMORY = Path("/proc/meminfo")
 
 

@@ -23,7 +23,7 @@ from metl_gui.workbench.topics import make_topics, topics_wanted
 UNKNOWN = "unknown_version"
 _LOOK_SECONDS = 0.1
 _STOP_SECONDS = 15.0
-_PATIENCE_SECONDS = 120.0
+_PATIENCE_SECONDS = 240.0
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from metl_gui.core.version_tasks import VersionTask
 from metl_gui.errors import ProjectError
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.components.connect import Connector
 from metl_gui.workbench.live_demo.lane import Lane, start_lane
 from metl_gui.workbench.live_demo.project import LEAST_SCORE, Made, set_up
 from metl_gui.workbench.live_demo.servers import Servers, start_servers
@@ -67,18 +68,21 @@ class Story:
     path: Path = field(init=False)
     servers: Servers = field(init=False)
     shop: Shop = field(init=False)
+    connector: Connector = field(init=False)
     lane: Lane = field(init=False)
 
-    def begin(self) -> None:
+    def begin(self, servers: Servers | None = None) -> None:
         """Start everything, up to a lane in production through which records flow.
+
+        Args:
+            servers: servers that run already; by default new ones.
 
         Raises:
             UserError: something is missing, or does not start.
             RunCancelled: the watch was cancelled.
         """
         sample = SampleFolder(sample_projects() / SAMPLE)
-        self.tell("Starting PostgreSQL, Kafka, and Connect with Debezium.", "")
-        self.servers = start_servers(self.stack, self.watch)
+        self.servers = servers or self._start_servers()
         self.tell(
             f"They run: {self.servers.postgres.address}, Kafka at {self.servers.kafka.bootstrap}, "
             f"Connect at {self.servers.connect.url}.",
@@ -88,7 +92,7 @@ class Story:
         self.shop.make()
         self.stack.callback(self.shop.close)
         self.shop.open()
-        self.servers.watch_tables(self.watch)
+        self.connector = self.servers.watch_tables(self.watch)
         self.tell(
             "A shop is open: customers sign up, order, pay and cancel, and Debezium writes each change of its four "
             f"tables into Kafka topics {SERVICE}.*",
@@ -108,6 +112,10 @@ class Story:
         )
         self.lane.wait(lambda: self.lane.read >= _FLOWING and self.lane.lag < _FLOWING, "Records flow", self.watch)
         self.tell(f"Records flow: {self.lane.told}.", "")
+
+    def _start_servers(self) -> Servers:
+        self.tell("Starting PostgreSQL, Kafka, and Connect with Debezium.", "")
+        return start_servers(self.stack, self.watch)
 
     def _tell_made(self, made: Made) -> None:
         self.tell(

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from metl_gui.workbench.exporting import ExportResult
 
 OPTIONS: dict[str, str] = {
-    "dialect": "sql: the database that the queries are for, such as postgres, spark, snowflake or bigquery",
-    "source": "sql: what the tables hold: rows, or debezium for its messages as JSON in one column",
-    "tables": "sql: which part of a schema's name is its table: schema.table, table, topic or topic_",
+    "dialect": "sql, dbt: the database that the queries are for, such as postgres, spark, snowflake or bigquery",
+    "source": "sql, dbt: what the tables hold: rows, or debezium for its messages as JSON in one column",
+    "tables": "sql, dbt: which part of a schema's name is its table: schema.table, table, topic or topic_",
+    "profile": "dbt: the connection of ~/.dbt/profiles.yml that the project uses",
     "topic": "kafka-connect: the topic that a chain sends to; {entity} stands for the entity",
     "versions": "kafka-connect: the versions that a chain must be right for: all, or newest",
-    "column": "sql: the column with the messages, for --source debezium",
+    "column": "sql, dbt: the column with the messages, for --source debezium",
     "base": "sssom: the address that ids begin with",
     "license": "sssom: the address of the licence",
     "sources": "openlineage: the namespace of the extraction schemas",

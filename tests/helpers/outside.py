@@ -5,6 +5,7 @@ They bring plugins and versions of libraries that have no place in ours.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import venv
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
 from platformdirs import user_cache_path
 
 _CACHE = user_cache_path("metl-tests", appauthor=False) / "environments"
@@ -44,4 +46,29 @@ def said_by(python: Path, program: str, *arguments: str | Path) -> str:
         [python, "-I", "-c", program, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr[-4_000:]
+    return done.stdout
+
+
+def dbt(project: Path, *arguments: str) -> str:
+    """Run dbt on a project and return what it printed.
+
+    Its version is the last one whose parts all come from the package registry.
+
+    Raises:
+        AssertionError: it failed; with what it said.
+    """
+    try:
+        python = python_with("dbt-core==1.10.*", "dbt-postgres==1.9.*")
+    except subprocess.CalledProcessError:
+        pytest.skip("dbt is not in the user's cache and cannot be fetched.")
+    done = subprocess.run(
+        [python.parent / "dbt", "--no-use-colors", *arguments, "--project-dir", project],
+        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-2_000:]
     return done.stdout

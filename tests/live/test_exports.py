@@ -15,18 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from sqlglot import exp
 
 from metl_gui.engine.java import find_java
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.components.component import HOST
 from metl_gui.workbench.components.jars import fetch
 from metl_gui.workbench.components.kafka import KAFKA_JARS
-from metl_gui.workbench.components.postgres import PostgresServer
+from metl_gui.workbench.components.postgres import OWNER, PostgresServer
 from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.session import Workbench
+from tests.helpers.outside import dbt
 from tests.live.conftest import need, need_jars
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
@@ -139,22 +142,54 @@ def counted(rows: Sequence[str]) -> Counter[tuple[Any, ...]]:
     return found
 
 
+@pytest.fixture(scope="module")
+def landed(fx: Workbench, postgres: PostgresServer) -> PostgresServer:
+    """A database with a table for each topic, named as the topic, its messages as text in the column ``value``."""
+    messages = messages_by_topic(fx)
+    for schema in fx.document.extraction.schemas():
+        table = exp.to_identifier(schema.name, quoted=True).sql(dialect="postgres")
+        values = (exp.Literal.string(value).sql(dialect="postgres") for value in messages.get(schema.name, []))
+        rows = ",".join(f"({value})" for value in values)
+        postgres.execute(
+            f"CREATE TABLE {table} (value text);" + (f"INSERT INTO {table} VALUES {rows};" if rows else "")
+        )
+    return postgres
+
+
 def test_queries_over_messages_on_postgresql_return_what_production_sends(
-    fx: Workbench, sent: Sent, postgres: PostgresServer, tmp_path: Path
+    fx: Workbench, sent: Sent, landed: PostgresServer, tmp_path: Path
 ) -> None:
     options = {"dialect": "postgres", "source": "debezium", "tables": "topic"}
     export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options=options))
-    for topic, values in messages_by_topic(fx).items():
-        table = exp.to_identifier(topic, quoted=True).sql(dialect="postgres")
-        rows = ",".join(f"({exp.Literal.string(value).sql(dialect='postgres')})" for value in values)
-        postgres.execute(f"CREATE TABLE {table} (value text); INSERT INTO {table} VALUES {rows};")
-    found: Sent = {}
-    known = messages_by_topic(fx)
-    for block, statement in statements(tmp_path / "q.sql"):
-        if block[0] in known:
-            rows_found = postgres.execute(f"SELECT row_to_json(q)::text FROM ({statement}) AS q;")
-            found[block] = counted([row[0] or "" for row in rows_found])
+    found = {block: rows_of(landed, query) for block, query in statements(tmp_path / "q.sql")}
     check_same(by_entity(found), sent)
+
+
+def rows_of(postgres: PostgresServer, query: str) -> Counter[tuple[Any, ...]]:
+    told = postgres.execute(f"SELECT row_to_json(q)::text FROM ({query}) AS q;")
+    return counted([row[0] or "" for row in told])
+
+
+def test_dbt_builds_models_that_hold_what_production_sends_and_its_tests_pass(
+    fx: Workbench, sent: Sent, landed: PostgresServer, tmp_path: Path
+) -> None:
+    options = {"source": "debezium", "tables": "topic"}
+    export_published(fx, EXPORTS["dbt"], tmp_path / "project", choices=Choices(options=options))
+    (tmp_path / "profiles.yml").write_text(connection(landed), encoding="utf-8")
+    said = dbt(tmp_path / "project", "build", "--profiles-dir", str(tmp_path), "--vars", "{metl_schema: public}")
+    assert re.search(r"PASS=\d+ WARN=0 ERROR=0 SKIP=0", said)
+    told = (yaml.safe_load(path.read_text()) for path in (tmp_path / "project" / "models").rglob("_models.yml"))
+    found: dict[tuple[str, str], Counter[tuple[Any, ...]]] = {}
+    for model in (model for content in told for model in content["models"]):
+        meta = model["config"]["meta"]["metl"]
+        found[meta["schema"], meta["entity"]] = rows_of(landed, f"SELECT * FROM canonical.{model['name']}")
+    check_same(found, sent)
+
+
+def connection(postgres: PostgresServer) -> str:
+    place = {"type": "postgres", "host": HOST, "port": postgres.port, "user": OWNER, "password": postgres.password}
+    output = place | {"dbname": postgres.database, "schema": "canonical", "threads": 1}
+    return yaml.safe_dump({"metl": {"target": "test", "outputs": {"test": output}}})
 
 
 _ON_SPARK = """
@@ -223,8 +258,7 @@ def test_queries_over_rows_on_postgresql_return_the_payloads_of_the_rows(
     checked = 0
     for block, query in statements(tmp_path / "q.sql"):
         if block[:2] == (topic, version.label):
-            told = postgres.execute(f"SELECT row_to_json(q)::text FROM ({query}) AS q;")
-            payloads = Counter(payload for _, payload in counted([row[0] or "" for row in told]).elements())
+            payloads = Counter(payload for _, payload in rows_of(postgres, query).elements())
             assert payloads == Counter(payload for op, payload in sent[block].elements() if op != "d")
             checked += sum(payloads.values())
     assert checked > 100

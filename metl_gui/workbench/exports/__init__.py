@@ -11,6 +11,7 @@ May import what the workbench may.
 from __future__ import annotations
 
 from metl_gui.errors import UserError, near_names
+from metl_gui.workbench.exports.dbt import DBT
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.exports.html_page import HTML
 from metl_gui.workbench.exports.kafka_connect import KAFKA_CONNECT
@@ -27,7 +28,7 @@ __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]
 
 EXPORTS: dict[str, Export] = {
     export.name: export
-    for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SQL, KAFKA_CONNECT, SSSOM, OPENLINEAGE)
+    for export in (JSON, DUSB, CSV, PARQUET, XLSX, HTML, SPARK, SQL, DBT, KAFKA_CONNECT, SSSOM, OPENLINEAGE)
 }
 """The formats by name, in the order in which they are listed."""
 

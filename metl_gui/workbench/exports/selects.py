@@ -72,7 +72,7 @@ def columns_of(mapped: Mapped, block: Carried, longest: int) -> tuple[Column, ..
 
 def named(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:
     """Give columns their names: paths with underscores for dots."""
-    wanted = [(f"{_KEY if one.target is None else ''}{_flat(one.path)}", one.path) for one in columns]
+    wanted = [(_flat(one.path) if one.target else f"{_KEY}{_flat(one.path[1:])}", one.path) for one in columns]
     names = unique_names(wanted, longest, (OP, TS_MS))
     return tuple(
         Column(name, one.path, one.type, one.source, one.target, one.is_key)
@@ -81,7 +81,7 @@ def named(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:
 
 
 def _flat(path: str) -> str:
-    return "_".join(split(path.removeprefix("@")))
+    return "_".join(split(path))
 
 
 def block_select(
@@ -160,3 +160,15 @@ def _is_sent(reader: Changes, columns: Sequence[Column], is_full: bool) -> exp.E
     elif any_key:
         ways.append(exp.and_(op.copy().eq("d"), exp.or_(*any_key)))
     return exp.or_(*ways)
+
+
+def union(queries: Sequence[exp.Select]) -> exp.Query:
+    """Put queries over the same source together, one after another, with what they read said once."""
+    if len(queries) == 1:
+        return queries[0]
+    read = queries[0].args.get("with_")
+    for query in queries:
+        query.set("with_", None)
+    joined = exp.union(*queries, distinct=False, copy=False)
+    joined.set("with_", read)
+    return joined

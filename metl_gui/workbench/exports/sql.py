@@ -7,122 +7,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema
-from metl_gui.errors import UserError
 from metl_gui.workbench.exports.carried import Carried
-from metl_gui.workbench.exports.export import Choices, Export, Option
-from metl_gui.workbench.exports.mappable import (
-    LeftOut,
-    Mapped,
-    Masks,
-    left_out_sentences,
-    mapped_schemas,
-    mask_sentences,
+from metl_gui.workbench.exports.databases import (
+    COLUMN,
+    DIALECT,
+    LIMITS,
+    LONGEST_NAMES,
+    SOURCE,
+    Notes,
+    reader_of,
+    refused_names,
+    tellings,
 )
+from metl_gui.workbench.exports.export import Choices, Export
+from metl_gui.workbench.exports.mappable import LeftOut, Masks, mapped_schemas
 from metl_gui.workbench.exports.naming import TABLES, table_parts
-from metl_gui.workbench.exports.telling import Telling, tell_versions
 from metl_gui.workbench.progress import Watch
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from metl_gui.workbench.exports.reading import Reader
-
-ROWS, MESSAGES = "rows", "debezium"
-LONGEST_NAMES = {
-    "postgres": 63,
-    "spark": 255,
-    "databricks": 255,
-    "duckdb": 255,
-    "snowflake": 255,
-    "bigquery": 300,
-    "redshift": 127,
-    "mysql": 64,
-    "tsql": 128,
-    "trino": 255,
-    "oracle": 128,
-    "sqlite": 255,
-    "clickhouse": 255,
-}
-"""The dialects, as sqlglot names them, with the bytes that a name may have there."""
-
-DIALECT = Option("dialect", "the database that the queries are for", "postgres", tuple(LONGEST_NAMES))
-SOURCE = Option(
-    "source",
-    "what the tables hold: the row's own columns (rows), or Debezium's messages as JSON in one column (debezium)",
-    ROWS,
-    (ROWS, MESSAGES),
-)
-COLUMN = Option("column", "the column with the messages, for --source debezium", "value")
-
-LIMITS = (
-    "A query reads values of rows and messages as they stand: a text that stands for an unavailable value stays.",
-    "From messages: the version is told by the row's columns or the version field, not by a schema in the message.",
-    "From messages: truncates and deletes whose key is in the message key alone are missing; a new key is one row.",
-    "From messages: a value that is not of its attribute's type ends the query.",
-    "From rows: a query fits a table whose columns are those of its version; there are no kinds of change.",
-    "State, position and origin of messages are not in the queries' columns.",
-)
-
-
-@dataclass(slots=True)
-class Notes:
-    """What is found out while queries are made."""
-
-    left_out: list[LeftOut] = field(default_factory=list)
-    masked: int = 0
-
-    def sentences(self) -> tuple[str, ...]:
-        """Say what of this state is not in the export."""
-        return (*mask_sentences(self.masked), *left_out_sentences(self.left_out))
-
-
-def reader_of(choices: Choices) -> Reader:
-    """Return how the chosen dialect reads the chosen source.
-
-    Raises:
-        UserError: nobody has said how it would.
-    """
-    from metl_gui.workbench.exports import reading
-
-    dialect, column = choices.of(DIALECT), choices.of(COLUMN)
-    if choices.of(SOURCE) == ROWS:
-        return reading.Rows(dialect)
-    if dialect == "postgres":
-        return reading.PostgresChanges(dialect, column)
-    if dialect in ("spark", "databricks"):
-        return reading.SparkChanges(dialect, column)
-    raise UserError(
-        f"Messages as JSON are not read in the dialect {dialect}.",
-        hint="Choose postgres, spark or databricks, or --source rows.",
-    )
-
-
-def tellings(
-    document: Document, schema: Schema, mapped: tuple[Mapped, ...], reader: Reader
-) -> Mapping[int, Telling | None]:
-    """Say by what the rows of each carried version are told, where a source holds those of several."""
-    by_id = {one.version.id: one for one in mapped}
-    return tell_versions(document.extraction.versions(schema.id), by_id) if reader.has_changes else dict.fromkeys(by_id)
-
-
-def refused_names(mapped: Mapped, block: Carried) -> str:
-    """Say why the names of a block can stand in no query; empty when they can."""
-    sources = (line.source.path for line in block.lines)
-    names = (mapped.schema.name, *sources, *(line.target.path for line in block.lines), *(mapped.key or ()))
-    if all(_is_text(name) for name in names):
-        return ""
-    return "a name in it is empty or holds what no database takes in a name"
-
-
-def _is_text(name: str) -> bool:
-    return bool(name) and "\0" not in name and not any("\ud800" <= letter <= "\udfff" for letter in name)
+NAMES = ("schema", "version", "entity", "entity_version")
+"""What the names of a block are called."""
 
 
 def queries(document: Document, choices: Choices, watch: Watch, notes: Notes) -> Iterator[tuple[Carried, exp.Select]]:
@@ -139,7 +50,7 @@ def queries(document: Document, choices: Choices, watch: Watch, notes: Notes) ->
             notes.left_out += one.left_out
             for block in () if one.has_held else one.blocks:
                 telling = told[one.version.id]
-                why = (telling.why if telling else "") or refused_names(one, block)
+                why = (telling.why if telling else "") or refused_names(document, one, block, reader)
                 if not why:
                     columns = columns_of(one, block, LONGEST_NAMES[dialect])
                     query = block_select(reader, table, one, columns, telling)
@@ -159,17 +70,12 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(_comment(facts | chosen))
         for block, query in queries(document, choices, watch, notes):
-            schema, version, entity, entity_version = block.names
-            names = {"schema": schema, "version": version, "entity": entity, "entity_version": entity_version}
+            names = dict(zip(NAMES, block.names, strict=True))
             file.write(f"\n{_comment(names | {'status': block.block.status.value})}")
             file.write(f"{query.sql(dialect=dialect, pretty=True, identify=False)};\n")
         for one in notes.left_out:
             file.write(f"\n{_comment(dict(zip(NAMES, one.block, strict=True)) | {'left_out': one.why})}")
     return notes.sentences()
-
-
-NAMES = ("schema", "version", "entity", "entity_version")
-"""What the names of a block are called."""
 
 
 def _comment(content: Mapping[str, object]) -> str:

@@ -45,12 +45,15 @@ class Reading:
         refused: what could not be read.
         continuations: schemas that got another name, in order.
         wire: writer schemas that messages are read by, with their registry ids.
+        has_counted_labels: labels only count the versions of their source. Where the project calls another content by
+            one, the version takes the next free one instead of being refused.
     """
 
     declarations: tuple[VersionDeclaration, ...] = ()
     refused: tuple[Refusal, ...] = ()
     continuations: tuple[Continuation, ...] = ()
     wire: tuple[WireSchema, ...] = ()
+    has_counted_labels: bool = False
 
 
 def merge(readings: Iterable[Reading]) -> Reading:
@@ -59,12 +62,14 @@ def merge(readings: Iterable[Reading]) -> Reading:
     refused: list[Refusal] = []
     continuations: list[Continuation] = []
     wire: list[WireSchema] = []
+    has_counted_labels = False
     for reading in readings:
+        has_counted_labels = has_counted_labels or reading.has_counted_labels
         declarations.extend(reading.declarations)
         refused.extend(reading.refused)
         continuations.extend(reading.continuations)
         wire.extend(reading.wire)
-    return Reading(order_versions(declarations), tuple(refused), tuple(continuations), tuple(wire))
+    return Reading(order_versions(declarations), tuple(refused), tuple(continuations), tuple(wire), has_counted_labels)
 
 
 def order_versions(declarations: Iterable[VersionDeclaration]) -> tuple[VersionDeclaration, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -189,7 +189,10 @@ def add_reading(
 def is_new(workbench: Workbench, side: Side, reading: Reading) -> bool:
     """Say whether adding a reading would change anything: a version, a label, a key or a registry id."""
     document = workbench.document
-    if any(edits_for(document, side, declaration) for declaration in reading.declarations):
+    declared = reading.declarations
+    if reading.has_counted_labels:
+        declared = tuple(with_free_label(document, side, declaration) for declaration in declared)
+    if any(edits_for(document, side, declaration) for declaration in declared):
         return True
     if side is not Side.EXTRACTION or not reading.wire:
         return False
@@ -206,7 +209,9 @@ def add_recorded(
     for done, declaration in enumerate(reading.declarations):
         watch.step(f"Adding {declaration.name} {declaration.label or ''}".rstrip(), done, total)
         try:
-            _add(workbench, side, declaration, record.group, tally)
+            is_counted = reading.has_counted_labels
+            own = with_free_label(workbench.document, side, declaration) if is_counted else declaration
+            _add(workbench, side, own, record.group, tally)
         except EditError as error:
             tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
         record.note_group()
@@ -244,6 +249,15 @@ def remainders(workbench: Workbench) -> tuple[Remainder, ...]:
         if versions[last + 1 :]:
             found.append(Remainder(began, versions[last + 1 :]))
     return tuple(found)
+
+
+def with_free_label(document: Document, side: Side, declaration: VersionDeclaration) -> VersionDeclaration:
+    """Take the label off a version where the project calls another content by it; it will get the next free one."""
+    tree = document.tree(side)
+    schema = tree.named(declaration.name)
+    holder = tree.labelled(schema.id, declaration.label) if schema is not None and declaration.label else None
+    is_other = holder is not None and holder.fingerprint != declaration.fingerprint
+    return replace(declaration, label=None) if is_other else declaration
 
 
 def edits_for(document: Document, side: Side, declaration: VersionDeclaration) -> tuple[Edit, ...]:

@@ -30,6 +30,7 @@ from metl_gui.workbench.importing import (
     edits_for,
     read_sources,
     unchanged_version,
+    with_free_label,
 )
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.reviewing import Refused, ReviewEntry, entry
@@ -148,7 +149,8 @@ def try_reading(
     for done, declaration in enumerate(reading.declarations):
         watch.step(f"Trying {declaration.name} {declaration.label or ''}".rstrip(), done, total)
         try:
-            made = _tried(at, edits_for(at, side, declaration))
+            own = with_free_label(at, side, declaration) if reading.has_counted_labels else declaration
+            made = _tried(at, edits_for(at, side, own))
         except EditError as error:
             not_tried.append(Refusal(declaration.source or declaration.name, str(error)))
             continue

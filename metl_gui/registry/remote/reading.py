@@ -117,7 +117,7 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     gathering.add(Found(shown, "", entry, True) for entry in entries)
-    return gathering.result(referred)
+    return replace(gathering.result(referred), has_counted_labels=True)
 
 
 def entries_by_id(registry: Registry, id_: str) -> tuple[list[Entry], list[Entry]]:

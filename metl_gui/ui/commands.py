@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,7 @@ from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.publishing import live_state
 from metl_gui.workbench.recognizing import Recognized
+from metl_gui.workbench.remote_sources import EVERYTHING, Choice
 from metl_gui.workbench.resuming import resume
 from metl_gui.workbench.sample import fresh_copy
 from metl_gui.workbench.session import Door, Workbench
@@ -113,14 +114,16 @@ class Commands(QObject):
         if name:
             self.import_schemas(Side.EXTRACTION, [Path(name)])
 
-    def import_schemas(self, side: Side, sources: list[Path]) -> None:
-        """Import files or folders of schemas and run the automated update."""
+    def import_schemas(self, side: Side, sources: Sequence[Path | str], choice: Choice = EVERYTHING) -> None:
+        """Import files and folders of schemas, or what is chosen of registries and databases; update at once."""
         workbench = self._project.workbench
         aside = self._window.jobs.worker.call
         if workbench is not None:
             self.write(
                 "Importing schemas",
-                lambda watch: import_sources(workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside),
+                lambda watch: import_sources(
+                    workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside, choice=choice
+                ),
                 self._imported,
             )
 

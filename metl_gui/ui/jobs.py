@@ -105,25 +105,29 @@ class Jobs(QObject):
         self.worker = self._make_worker()
         self._running: dict[Job, threading.Thread | None] = {}
         self._done: dict[Job, Callable[[Outcome[Any]], None]] = {}
+        self._quiet: set[Job] = set()
 
     @property
     def running(self) -> list[Job]:
         """The jobs that have not ended, oldest first."""
         return list(self._running)
 
-    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> Job:
+    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None], *, is_quiet: bool = False) -> Job:
         """Start a task.
 
         Args:
             title: what the status bar calls it.
             task: the work; it must touch nothing of the window.
             done: called on the window's thread when it has ended.
+            is_quiet: the status bar says nothing of it, as it comes again and again.
         """
         job = Job(title, self)
+        if is_quiet:
+            self._quiet.add(job)
         self._done[job] = done
         job.ended.connect(self._ended)
         self._begin(job, task)
-        self.changed.emit(self.running[0] if self._running else None)
+        self._tell_changed()
         return job
 
     def stop(self, seconds: float = 10.0) -> None:
@@ -139,6 +143,9 @@ class Jobs(QObject):
     def _make_worker(self) -> Worker:
         return Worker()
 
+    def _tell_changed(self) -> None:
+        self.changed.emit(next((job for job in self._running if job not in self._quiet), None))
+
     def _begin(self, job: Job, task: Task[Any]) -> None:
         thread = threading.Thread(target=job.work, args=(task,), name=f"job: {job.title}", daemon=True)
         self._running[job] = thread
@@ -151,7 +158,8 @@ class Jobs(QObject):
         thread = self._running.pop(job, None)
         if thread is not None:
             thread.join()
-        self.changed.emit(self.running[0] if self._running else None)
+        self._quiet.discard(job)
+        self._tell_changed()
         done = self._done.pop(job)
         if isinstance(outcome.error, BugError) and done is not _nobody:
             self.broke.emit(outcome.error)

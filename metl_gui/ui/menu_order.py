@@ -10,7 +10,7 @@ SUB_MENU = "> "
 
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "File": (
-        ("new", "open", "> Open recent", "sample", "paste_files"),
+        ("new", "open", "> Open recent", "sample", "import_registry", "paste_files"),
         ("name_state", "project_settings"),
         ("export", "export_picture"),
         ("close", "quit"),
@@ -41,7 +41,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compare_with_now", "compare_with_live"),
     ),
     "Schema": (
-        ("import_schema", "import_folder", "import_cdm", "try_schemas"),
+        ("import_schema", "import_folder", "import_cdm", "try_schemas", "> Watch for new versions"),
         ("resume_import", "forget_import"),
         ("new_entity", "new_entity_version", "remove_version"),
         ("same_as", "not_same_as", "comment", "mask"),

@@ -26,7 +26,7 @@ class NewestJob:
         self._asked: object = None
         asker.destroyed.connect(self.cancel)
 
-    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> Job:
+    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None], *, is_quiet: bool = False) -> Job:
         """Ask; see ``Jobs.start``. An outcome that is not of the newest question is dropped."""
         self.cancel()
         mine = self._asked = object()
@@ -36,7 +36,7 @@ class NewestJob:
                 self._asked = self._job = None
                 done(outcome)
 
-        job = self._jobs.start(title, task, ended)
+        job = self._jobs.start(title, task, ended, is_quiet=is_quiet)
         if mine is self._asked:
             self._job = job
         return job

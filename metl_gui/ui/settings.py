@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,15 @@ class ViewSettings:
     def save_bookmarks(self, project_id: str, places: Mapping[str, Any]) -> None:
         """Keep the named places of a project."""
         self._store.setValue(f"bookmarks/{project_id}", json.dumps(dict(places)))
+
+    def watched(self, project_id: str) -> list[dict[str, Any]]:
+        """What is watched for a project: registries and databases, each as it was begun."""
+        found = self._mapping(f"watched/{project_id}").get("watched", [])
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def save_watched(self, project_id: str, watched: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what is watched for a project."""
+        self._store.setValue(f"watched/{project_id}", json.dumps({"watched": list(watched)}))
 
     def layout(self, name: str) -> QByteArray | None:
         """Return the saved state of a window or page."""

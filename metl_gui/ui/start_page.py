@@ -15,13 +15,14 @@ class StartPage(QWidget):
     """The first page.
 
     Signals:
-        new_wanted, open_wanted, sample_wanted: a button was pressed.
+        new_wanted, open_wanted, sample_wanted, registry_wanted: a button was pressed.
         recent_wanted: path of a recent project.
     """
 
     new_wanted = Signal()
     open_wanted = Signal()
     sample_wanted = Signal()
+    registry_wanted = Signal()
     recent_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -36,6 +37,7 @@ class StartPage(QWidget):
         self.sample = KeyButton("Open the sample project", kind="primary")
         self.open = KeyButton("Open a project…", "Ctrl+O")
         self.new = KeyButton("New project…", "Ctrl+N")
+        self.registry = KeyButton("Import from a registry…", "Ctrl+Shift+I")
         self.recent: list[KeyButton] = []
         self._recents = QVBoxLayout()
         self._recents.setSpacing(2)
@@ -46,7 +48,7 @@ class StartPage(QWidget):
         column.addWidget(text)
         buttons = QHBoxLayout()
         buttons.setSpacing(10)
-        for button in (self.sample, self.open, self.new):
+        for button in (self.sample, self.open, self.new, self.registry):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column.addLayout(buttons)
@@ -64,10 +66,14 @@ class StartPage(QWidget):
         self.sample.clicked.connect(self.sample_wanted)
         self.open.clicked.connect(self.open_wanted)
         self.new.clicked.connect(self.new_wanted)
+        self.registry.clicked.connect(self._want_registry)
+
+    def _want_registry(self) -> None:
+        self.registry_wanted.emit()
 
     def show_keys(self, keys: dict[str, str]) -> None:
         """Show the keys that actions have now, by the actions' ids."""
-        for button, id_ in ((self.open, "open"), (self.new, "new")):
+        for button, id_ in ((self.open, "open"), (self.new, "new"), (self.registry, "import_registry")):
             button.key = keys[id_]
             button.updateGeometry()
 

@@ -13,6 +13,7 @@ from metl_gui.ui.jobs import Job
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.place_label import PlaceLabel
+from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.selection import Selected
 from metl_gui.workbench.progress import Progress
 
@@ -31,6 +32,7 @@ class Status(QStatusBar):
         history_wanted: the states.
         second_wanted: the next block that waits for a second person.
         production_wanted: the production run that goes on.
+        watched_wanted: what came of the registries that are watched.
     """
 
     elements_wanted = Signal()
@@ -39,6 +41,7 @@ class Status(QStatusBar):
     history_wanted = Signal()
     second_wanted = Signal()
     production_wanted = Signal()
+    watched_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +59,7 @@ class Status(QStatusBar):
         self.blocks = _number("Go to what waits for a decision")
         self.second = _number("Go to the next block that waits for a second person")
         self.production = _number("Show the production run that goes on")
+        self.watched = _number("Show what came of the registries that are watched")
         self.state, self.mode = _number("Show the history"), QLabel()
         self.addWidget(self.project)
         self.addWidget(self.place, 1)
@@ -63,6 +67,7 @@ class Status(QStatusBar):
             self.job_words,
             self.bar,
             self.stop,
+            self.watched,
             self.production,
             self.mode,
             self.selected,
@@ -74,11 +79,13 @@ class Status(QStatusBar):
         self.addPermanentWidget(self.state)
         self.stop.set_height(20)
         self._job: Job | None = None
-        self._state_words = self._live_words = self._production_words = ""
+        self._state_words = self._live_words = self._production_words = self._watched_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
         self.second.clicked.connect(self.second_wanted)
         self.second.hide()
+        self.watched.clicked.connect(self.watched_wanted)
+        self.watched.hide()
         self.production.clicked.connect(self.production_wanted)
         self.production.hide()
         self.state.clicked.connect(self.history_wanted)
@@ -147,6 +154,13 @@ class Status(QStatusBar):
         self.production.setVisible(bool(words))
         self._fit_production()
 
+    def show_watched(self, words: str, tip: str) -> None:
+        """Say which registries are watched, empty for none."""
+        self._watched_words = words
+        self.watched.setToolTip(plain_tip(tip))
+        self.watched.setVisible(bool(words))
+        self._fit_production()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the state of production out where there is no room; what is published stands at the end anyway."""
         super().resizeEvent(event)
@@ -154,6 +168,10 @@ class Status(QStatusBar):
 
     def _fit_production(self) -> None:
         is_narrow = self.width() < themes.px(_ROOM_FOR_STATES_PX)
+        watched = self._watched_words
+        self.watched.setText(watched.partition(" ")[0] if is_narrow and not watched.startswith("@") else watched)
+        self.watched.setAccessibleName(watched)
+        self.watched.updateGeometry()
         words = self._production_words
         self.production.setText(words.partition(" · ")[0] if is_narrow else words)
         self.production.setAccessibleName(words)

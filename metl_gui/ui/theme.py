@@ -227,6 +227,7 @@ def style_sheet(theme: Theme, font: QFont) -> str:
     names = {name: value.name() for name, value in tokens.items() if isinstance(value, QColor)}
     names |= {"small": f"{size * SMALL:.2f}", "title": f"{size * 1.28:.2f}", "figure": f"{size * 1.6:.2f}"}
     names["mono"] = mono().family()
+    names["check"] = (resources() / "themes" / f"check-{theme.name}.svg").as_posix()
     sheet = string.Template((resources() / "themes" / "window.qss").read_text("utf-8")).substitute(names)
     return _PIXELS.sub(lambda found: f"{px(int(found[1]))}px", sheet)
 

@@ -37,6 +37,7 @@ from metl_gui.ui.panels import Floating, fill_panels, fill_recent
 from metl_gui.ui.preview.room import PreviewRoom
 from metl_gui.ui.project_facts import ProjectFacts
 from metl_gui.ui.projects import Projects
+from metl_gui.ui.registries.room import RegistryRoom
 from metl_gui.ui.review.actions import CARD_KEYS
 from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.review.page import ReviewPage
@@ -89,6 +90,7 @@ class Window(QMainWindow):
     history: HistoryRoom
     configuring: SettingCommands
     second: SecondPerson
+    registries: RegistryRoom
     facts: ProjectFacts
     review: ReviewPage
     review_commands: ReviewCommands
@@ -131,6 +133,7 @@ class Window(QMainWindow):
         self.history = HistoryRoom(self)
         self.configuring = SettingCommands(self)
         self.second = SecondPerson(self.project, self.selection, self)
+        self.registries = RegistryRoom(self)
         self.facts = ProjectFacts(self)
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
@@ -211,6 +214,8 @@ class Window(QMainWindow):
         self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
         recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
         recent.triggered.connect(self._open_recent)
+        watch = self.actions_table.add_live_menu("Schema > Watch for new versions", self.registries.fill_watch_menu)
+        watch.triggered.connect(self.registries.choose_watched)
         self.actions_table.add_live_menu("View > Go > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
             self.stack.addWidget(page)
@@ -256,6 +261,9 @@ class Window(QMainWindow):
         self.start.open_wanted.connect(self.commands.ask_and_open)
         self.start.sample_wanted.connect(self.commands.open_sample)
         self.start.recent_wanted.connect(self.commands.open)
+        self.start.registry_wanted.connect(self.registries.browse)
+        self.registries.watch.changed.connect(self._show_watched)
+        self.status.watched_wanted.connect(self.registries.watch.show_found)
         self.status.elements_wanted.connect(self._list_elements)
         self.status.review_wanted.connect(self._show_review)
         self.status.selection_wanted.connect(self._fit_selected)
@@ -346,6 +354,9 @@ class Window(QMainWindow):
         if self.project.workbench is not None:
             self.show_page(2)
             self.run_page.run()
+
+    def _show_watched(self) -> None:
+        self.status.show_watched(*self.registries.watch.words)
 
     def _show_keys(self) -> None:
         keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}

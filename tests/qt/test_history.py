@@ -239,14 +239,14 @@ class Held(Jobs):
         self.gate = threading.Semaphore(0)
         self.begun: list[str] = []
 
-    def start(self, title, task, done):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as it is there
+    def start(self, title, task, done, **more):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN003, ANN201 - as there
         self.begun.append(title)
 
         def gated(watch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
             self.gate.acquire(timeout=20)
             return task(watch)
 
-        return super().start(title, gated, done)
+        return super().start(title, gated, done, **more)
 
 
 def test_a_quick_hand_sees_what_is_ready_and_ends_where_it_stopped(window: Window, qtbot: QtBot) -> None:

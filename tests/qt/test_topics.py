@@ -42,9 +42,9 @@ def test_topics_found_by_search_stay_chosen_while_others_are_searched(source: So
     assert source.source is None
     for search in ("orders", "carts"):
         source.line.setText(search)
-        assert [each.name for each in source.table.topics.shown] == [f"shop.public.{search}"]
+        assert [each.name for each in source.table.rows.shown] == [f"shop.public.{search}"]
         source.table.setFocus()
-        source.table.setCurrentIndex(source.table.topics.index(0, 0))
+        source.table.setCurrentIndex(source.table.rows.index(0, 0))
         QTest.keyClick(source.table, Qt.Key.Key_Space)
     found: list[TopicSource] = []
     source.chosen.connect(found.append)
@@ -70,7 +70,7 @@ def test_a_pattern_says_while_it_is_written_how_many_topics_it_fits_whole(source
 
 
 def test_a_start_that_cannot_be_read_keeps_the_dialog_open_and_says_why(source: SourceDialog) -> None:
-    source.table.topics.choose(["shop.public.orders"])
+    source.table.rows.choose(["shop.public.orders"])
     source.start.choice.setCurrentIndex(2)
     source.start.line.setText("soon")
     assert not source.take.isEnabled()

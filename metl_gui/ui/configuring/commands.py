@@ -67,6 +67,8 @@ class SettingCommands:
             self._window.run_page.setup.target.choose(f"{SIGN}{profile.name}")
         elif profile.kind is Kind.KAFKA and self._window.project.workbench is not None:
             self._window.run_commands.topics.choose_source(f"kafka://{SIGN}{profile.name}")
+        elif profile.kind in (Kind.REGISTRY, Kind.POSTGRESQL):
+            self._window.registries.browse(f"{SIGN}{profile.name}")
 
     def _set(self, wanted: tuple[str, bool]) -> None:
         window, (who, needs_second) = self._window, wanted

@@ -13,12 +13,12 @@ from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
+from metl_gui.ui.chosen_table import Choosable, ChosenTable
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.kafka.look_pane import LookPane
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
 from metl_gui.ui.kafka.start_row import StartRow
-from metl_gui.ui.kafka.topic_list import TopicTable
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
@@ -26,6 +26,7 @@ from metl_gui.ui.plain import plain_label
 from metl_gui.workbench.topics import TopicLook, TopicThere, look_into, pattern_fits, topics_there
 
 _SIZE = (1_000, 620)
+_COLUMNS = ("Topics", ("topic", "partitions"), (1,))
 _LIST, _PATTERN = range(2)
 _WAYS = ("Chosen topics", "All that fit a pattern")
 _HINTS = ("Search the topics", "a pattern that fits whole names, like shop\\.public\\..*")
@@ -75,7 +76,7 @@ class SourceDialog(QDialog):
         self._listing, self._looking = NewestJob(jobs, self), NewestJob(jobs, self)
         self._known: tuple[TopicThere, ...] = ()
         self._listed = ""
-        self.servers, self.table, self.look, self.start = ServersBox(), TopicTable(), LookPane(), StartRow()
+        self.servers, self.table, self.look, self.start = ServersBox(), ChosenTable(*_COLUMNS), LookPane(), StartRow()
         self.ways = [KeyButton(words, kind="segment") for words in _WAYS]
         self._group = QButtonGroup(self)
         self.line, self.count, self.address = QLineEdit(), Elided("", "small"), Elided("", "dim")
@@ -91,7 +92,7 @@ class SourceDialog(QDialog):
     def source(self) -> TopicSource | None:
         """What is chosen; ``None`` while nothing could be read."""
         servers = self._listed or self.servers.address
-        topics = f"^{self.line.text().strip()}" if self._is_pattern else ",".join(self.table.topics.chosen)
+        topics = f"^{self.line.text().strip()}" if self._is_pattern else ",".join(self.table.rows.chosen)
         if not servers or topics in ("", "^") or not self.start.is_good:
             return None
         return TopicSource(f"{servers}/{topics}", self.start.text)
@@ -110,7 +111,7 @@ class SourceDialog(QDialog):
             known = parse_address(now.address)
         except UserError:
             return
-        self.table.topics.choose(known.topics)
+        self.table.rows.choose(known.topics)
         if known.pattern:
             self.ways[_PATTERN].setChecked(True)
             self.line.setText(known.pattern)
@@ -121,7 +122,7 @@ class SourceDialog(QDialog):
         if not servers:
             return
         if self._listed and servers != self._listed:
-            self.table.topics.choose(())
+            self.table.rows.choose(())
         self._known, self._listed = (), ""
         self._filter()
         self.count.setText(f"Asking {servers} …")
@@ -147,7 +148,7 @@ class SourceDialog(QDialog):
             try:
                 fitting = set(pattern_fits(text, [each.name for each in self._known])) if text else set()
             except UserError as error:
-                self.table.topics.show_topics((), can_choose=False)
+                self.table.rows.show_rows((), can_choose=False)
                 self.count.setText(f"✗ {error.title} {error.text}")
                 self._say()
                 return
@@ -157,11 +158,12 @@ class SourceDialog(QDialog):
         else:
             shown = [each for each in self._known if text.lower() in each.name.lower()]
             self.count.setText(f"{len(shown):,} of {number_of(len(self._known), 'topic')} shown")
-        self.table.topics.show_topics(shown, can_choose=not self._is_pattern)
+        rows = [Choosable(each.name, (f"{each.partitions:,}",)) for each in shown]
+        self.table.rows.show_rows(rows, can_choose=not self._is_pattern)
         self._say()
 
     def _say(self) -> None:
-        source, chosen = self.source, len(self.table.topics.chosen)
+        source, chosen = self.source, len(self.table.rows.chosen)
         what = "Choose topics with Space." if not self._is_pattern else "Write a pattern."
         self.address.setText(source.address if source is not None else what)
         self.take.setEnabled(source is not None)
@@ -197,7 +199,7 @@ class SourceDialog(QDialog):
         self._group.idClicked.connect(self._filter)
         self.line.textChanged.connect(self._filter)
         self.table.looked.connect(self._look_into)
-        self.table.topics.chosen_changed.connect(self._say)
+        self.table.rows.chosen_changed.connect(self._say)
         self.start.changed.connect(self._say)
         self.take.clicked.connect(self._take)
         self.close_button.clicked.connect(self.reject)

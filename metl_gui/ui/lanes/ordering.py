@@ -94,7 +94,7 @@ class LaneOrdering(QObject):
             workbench, run_id = self._project(), self.run_id
             if workbench is not None:
                 title = "Asking how the state of the lane is held"
-                self._finding.start(title, lambda _watch: find_lane(workbench, run_id), self._found)
+                self._finding.start(title, lambda _watch: find_lane(workbench, run_id), self._found, is_quiet=True)
 
     def order(self, order: str) -> None:
         """Say what an order does, after a look at how things are, and do it when a person agrees."""

@@ -1,8 +1,9 @@
-"""Topics to choose from: a table with a mark for each, filtered while somebody types."""
+"""Things to choose from: a table with a mark for each, which may be filtered while somebody types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -11,43 +12,61 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from metl_gui.ui import theme as themes
 from metl_gui.ui.plain import plain_tip
-from metl_gui.workbench.topics import TopicThere
 
-_HEADERS = ("topic", "partitions")
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class TopicModel(QAbstractTableModel):
-    """The topics that are shown, each chosen or not; those that are hidden stay as they are.
+@dataclass(frozen=True)
+class Choosable:
+    """One row.
+
+    Args:
+        name: what is chosen by it, and its first cell.
+        cells: what else is said.
+        why_not: why it cannot be chosen; empty when it can.
+    """
+
+    name: str
+    cells: tuple[str, ...] = ()
+    why_not: str = ""
+
+
+class ChosenModel(QAbstractTableModel):
+    """The rows that are shown, each chosen or not; those that are hidden stay as they are.
 
     Signals:
-        chosen_changed: another topic is chosen, or one no more.
+        chosen_changed: another row is chosen, or one no more.
+
+    Args:
+        headers: of the columns.
+        numbers: the columns that hold numbers.
     """
 
     chosen_changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, headers: Sequence[str], numbers: Iterable[int] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.shown: tuple[TopicThere, ...] = ()
+        self._headers, self._numbers = tuple(headers), frozenset(numbers)
+        self.shown: tuple[Choosable, ...] = ()
         self.chosen: dict[str, None] = {}
         self.can_choose = True
 
-    def show_topics(self, topics: Sequence[TopicThere], can_choose: bool) -> None:
-        """Show other topics."""
+    def show_rows(self, rows: Sequence[Choosable], can_choose: bool = True) -> None:
+        """Show other rows."""
         self.beginResetModel()
-        self.shown, self.can_choose = tuple(topics), can_choose
+        self.shown, self.can_choose = tuple(rows), can_choose
         self.endResetModel()
 
     def choose(self, names: Iterable[str]) -> None:
-        """Choose these topics and no others."""
+        """Choose what is called so and nothing else."""
         self.chosen = dict.fromkeys(names)
         if self.shown:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, 0))
         self.chosen_changed.emit()
 
     def toggle(self, row: int) -> None:
-        """Choose a topic, or no more."""
-        if self.can_choose and 0 <= row < len(self.shown):
+        """Choose a row, or no more."""
+        if self.can_choose and 0 <= row < len(self.shown) and not self.shown[row].why_not:
             name = self.shown[row].name
             if name in self.chosen:
                 del self.chosen[name]
@@ -62,12 +81,12 @@ class TopicModel(QAbstractTableModel):
 
     def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own
         """Count the columns."""
-        return 0 if parent.isValid() else len(_HEADERS)
+        return 0 if parent.isValid() else len(self._headers)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """Say what can be done with a cell."""
-        more = Qt.ItemFlag.ItemIsUserCheckable if self.can_choose and index.column() == 0 else Qt.ItemFlag.NoItemFlags
-        return super().flags(index) | more
+        is_mark = index.isValid() and index.column() == 0 and self._has_mark(self.shown[index.row()])
+        return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if is_mark else Qt.ItemFlag.NoItemFlags)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
@@ -76,25 +95,28 @@ class TopicModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADERS[section]
+            return self._headers[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+            side = Qt.AlignmentFlag.AlignRight if section in self._numbers else Qt.AlignmentFlag.AlignLeft
             return int(side | Qt.AlignmentFlag.AlignVCenter)
         return None
 
     def data(self, index: _Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a name, a count, or whether the topic is chosen."""
+        """Return what a cell says, or whether its row is chosen."""
         if not index.isValid() or index.row() >= len(self.shown):
             return None
-        topic = self.shown[index.row()]
+        row, column = self.shown[index.row()], index.column()
+        words = (row.name, *row.cells)[column]
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{topic.partitions:,}" if index.column() else topic.name
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == 0:
-            return plain_tip(topic.name)
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
+            return words
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(row.why_not or words)
+        if role == Qt.ItemDataRole.ForegroundRole and row.why_not:
+            return themes.current().dim
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in self._numbers:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        if role == Qt.ItemDataRole.CheckStateRole and index.column() == 0 and self.can_choose:
-            return Qt.CheckState.Checked if topic.name in self.chosen else Qt.CheckState.Unchecked
+        if role == Qt.ItemDataRole.CheckStateRole and column == 0 and self._has_mark(row):
+            return Qt.CheckState.Checked if row.name in self.chosen else Qt.CheckState.Unchecked
         return None
 
     def setData(self, index: _Index, _value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
@@ -104,21 +126,31 @@ class TopicModel(QAbstractTableModel):
         self.toggle(index.row())
         return True
 
+    def _has_mark(self, row: Choosable) -> bool:
+        return self.can_choose and not row.why_not
 
-class TopicTable(QTableView):
-    """The table; Space chooses the topic one stands on.
+
+class ChosenTable(QTableView):
+    """The table; Space chooses the row one stands on.
 
     Signals:
-        looked: the name of the topic that somebody stands on now.
+        looked: the name of the row that somebody stands on now.
+
+    Args:
+        name: what screen readers call it.
+        headers: of the columns.
+        numbers: the columns that hold numbers.
     """
 
     looked = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, headers: Sequence[str], numbers: Iterable[int] = (), parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.topics = TopicModel(self)
-        self.setModel(self.topics)
-        self.setAccessibleName("Topics")
+        self.rows = ChosenModel(headers, numbers, self)
+        self.setModel(self.rows)
+        self.setAccessibleName(name)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
@@ -128,21 +160,21 @@ class TopicTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(themes.px(24))
         self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.selectionModel().currentRowChanged.connect(self._look)
         self.doubleClicked.connect(self._toggle)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose with Space; everything else is the view's."""
         if event.key() == Qt.Key.Key_Space:
-            self.topics.toggle(self.currentIndex().row())
+            self.rows.toggle(self.currentIndex().row())
         else:
             super().keyPressEvent(event)
 
     def _toggle(self, index: QModelIndex) -> None:
-        self.topics.toggle(index.row())
+        self.rows.toggle(index.row())
 
     def _look(self, index: QModelIndex, _before: QModelIndex) -> None:
         if index.isValid():
-            self.looked.emit(self.topics.shown[index.row()].name)
+            self.looked.emit(self.rows.shown[index.row()].name)

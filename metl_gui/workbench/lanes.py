@@ -419,7 +419,6 @@ def _group(lane: Lane) -> LaneGroup:
         servers=lane.servers,
         matrix=lane.matrix,
         group=lane.group,
-        run_id=lane.run_id,
         source=lane.run.order.spec.source,
     )
 

@@ -10,6 +10,7 @@ Source: METL §3.4 (offsets are set back to map again what an earlier state mapp
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,9 @@ from metl_gui.engine.lanes.offset_notes import read_note
 from metl_gui.errors import RunError
 
 STATE = "state:"
+_TASK = re.compile(r"\d{8}-\d{6}-[0-9a-f]+-\d+")
+"""How tasks are named in their group: by the run and a number."""
+
 _TIMES_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
 
@@ -45,14 +49,12 @@ class LaneGroup(msgspec.Struct, frozen=True, kw_only=True):
         servers: where it is.
         matrix: the id of the project.
         group: its consumer group.
-        run_id: its run.
         source: the address of what it reads.
     """
 
     servers: KafkaServers
     matrix: str
     group: str
-    run_id: str
     source: str
 
 
@@ -201,12 +203,12 @@ def _refuse_members(lane: LaneGroup, lister: Lister) -> None:
     with clients.in_words(lane.servers, lister.said):
         answer = lister.admin.describe_consumer_groups([lane.group], request_timeout=clients.ANSWER_SECONDS)
         members = answer[lane.group].result().members
-    others = [one for one in members if not (one.group_instance_id or "").startswith(f"{lane.run_id}-")]
+    others = [one for one in members if not _TASK.fullmatch(one.group_instance_id or "")]
     if others:
         hosts = ", ".join(sorted({member.host.lstrip("/") for member in others}))
         raise RunError(
             f"{len(others)} clients are at work in the group {lane.group}.",
-            f"They run on {hosts}, and are no tasks of this lane that would obey.",
+            f"They run on {hosts}, and are no tasks of a lane that would obey.",
             "Stop them first.",
         )
     if members:

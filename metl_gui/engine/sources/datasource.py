@@ -130,12 +130,13 @@ class MappingReader(_Reader):
         return ()
 
     def _map_topics(self, task: Task, number: int) -> Sequence[str]:
-        from metl_gui.engine.sources.topic_records import TopicRecords
+        from metl_gui.engine.sources.topic_records import TopicRecords, rare_collections
 
         read = TopicRecords(self.reading, number, self.limit_bytes)
         try:
-            for batch in read.batches():
-                task.map(batch.records, batch.large, batch.messages)
+            with rare_collections():
+                for batch in read.batches():
+                    task.map(batch.records, batch.large, batch.messages)
         except UserError as error:
             raise TaskError(error) from error
         return read.notes

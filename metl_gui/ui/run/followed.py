@@ -96,9 +96,9 @@ class FollowedRun:
             return "waits for Spark"
         parts = [duration(known.seconds)]
         if self.is_endless:
-            parts.append(f"{size(max(known.bytes_waiting, known.bytes_total - known.bytes_read))} behind")
+            parts.append(f"{_amount(known, max(known.bytes_waiting, known.bytes_total - known.bytes_read))} behind")
         elif known.bytes_total:
-            parts.append(f"{size(known.bytes_read)} of {size(known.bytes_total)}")
+            parts.append(f"{_amount(known, known.bytes_read)} of {_amount(known, known.bytes_total)}")
             left = self._seconds_left(known)
             if left is not None:
                 parts.append(f"{duration(left)} left")
@@ -116,3 +116,8 @@ class FollowedRun:
             return None
         left = known.seconds * (known.bytes_total - known.bytes_read) / known.bytes_read
         return left if left >= 1 else None
+
+
+def _amount(known: RunProgressed, count: int) -> str:
+    """Write how much of a source something is: bytes of files, records of topics."""
+    return size(count) if known.unit == "bytes" else f"{count:,} records"

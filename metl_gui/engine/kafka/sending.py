@@ -9,7 +9,7 @@ Order: messages of a key in the order they came, within one task.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -163,16 +163,12 @@ class TopicSink:
         self.order = order
         self.sender = Sender(order)
         self.outgoings = Outgoings(order.topic, state, has_tombstones=order.has_tombstones)
-        self._compacted = frozenset(order.compacted)
 
     def append(self, outcome: Outcome) -> dict[int, Refusal]:
         """Send the messages of a batch; of a record of which its topic does not take one, none."""
         messages = list(self.outgoings.of(outcome))
-        refused = self._refused(outcome, messages) if self.order.limits or self._compacted else {}
-        if refused:
-            positions = {refusal.position for refusal in refused.values()}
-            messages = [one for one in messages if dict(one.headers).get(POSITION) not in positions]
-        self.sender.send(messages)
+        refused = refusals(self.order, outcome, messages)
+        self.sender.send(without_refused(messages, refused))
         return refused
 
     def close(self) -> list[str]:
@@ -180,22 +176,47 @@ class TopicSink:
         self.sender.end()
         return []
 
-    def _refused(self, outcome: Outcome, messages: Iterable[Outgoing]) -> dict[int, Refusal]:
-        limits, compacted = self.order.limits, self._compacted
-        refused: dict[int, Refusal] = {}
-        at = -1
-        for message in messages:
-            if message.value is None:
-                continue  # the tombstone of the message before it
-            at += 1
-            limit = limits.get(message.topic, 0)
-            if limit and len(message.value) + _AROUND_BYTES > limit and _size(message) + _AROUND_BYTES > limit:
-                detail = f"its message has {_size(message):,} bytes, and topic {message.topic} takes {limit:,} at most"
-                refused[int(outcome.records[at])] = _refusal(message, detail, "too_large")
-            elif message.key is None and message.topic in compacted:
-                detail = f"topic {message.topic} is compacted, and takes no message without a key"
-                refused[int(outcome.records[at])] = _refusal(message, detail, "no_key")
+
+def refusals(order: TopicOrder, outcome: Outcome, messages: Iterable[Outgoing]) -> dict[int, Refusal]:
+    """Say which records of a batch became a message that its topic would not take, for its size or for want of a key.
+
+    Args:
+        order: what topics take.
+        outcome: of the batch.
+        messages: what goes out for it, in its order.
+    """
+    limits, compacted = order.limits, order.compacted
+    refused: dict[int, Refusal] = {}
+    if not limits and not compacted:
         return refused
+    at = -1
+    for message in messages:
+        if message.value is None:
+            continue  # the tombstone of the message before it
+        at += 1
+        limit = limits.get(message.topic, 0)
+        if limit and len(message.value) + _AROUND_BYTES > limit and _size(message) + _AROUND_BYTES > limit:
+            detail = f"its message has {_size(message):,} bytes, and topic {message.topic} takes {limit:,} at most"
+            refused[int(outcome.records[at])] = _refusal(message, detail, "too_large")
+        elif message.key is None and message.topic in compacted:
+            detail = f"topic {message.topic} is compacted, and takes no message without a key"
+            refused[int(outcome.records[at])] = _refusal(message, detail, "no_key")
+    return refused
+
+
+def without_refused(messages: list[Outgoing], refused: Mapping[int, Refusal]) -> list[Outgoing]:
+    """Leave out everything that records became of which a topic refuses a message."""
+    if not refused:
+        return messages
+    positions = {refusal.position for refusal in refused.values()}
+    return [one for one in messages if dict(one.headers).get(POSITION) not in positions]
+
+
+def fitting(made: Outgoing, limit: int) -> Outgoing:
+    """Take the value out of a set-aside record that is larger than the error topic takes, and say how large it was."""
+    if not limit or _size(made) + _AROUND_BYTES <= limit:
+        return made
+    return made._replace(value=b"", headers=[*made.headers, (CUT, str(len(made.value or b"")))])
 
 
 class ErrorTopic:
@@ -231,9 +252,7 @@ class ErrorTopic:
         self._send(made)
 
     def _send(self, made: Outgoing) -> None:
-        if self._limit and _size(made) + _AROUND_BYTES > self._limit:
-            made = made._replace(value=b"", headers=[*made.headers, (CUT, str(len(made.value or b"")))])
-        self.sender.send([made])
+        self.sender.send([fitting(made, self._limit)])
 
     def close(self) -> None:
         """Wait until all is acknowledged."""

@@ -5,17 +5,24 @@ Whoever asks needs no session of Spark and may be anybody: the driver four times
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, explained, in_words
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words
 from metl_gui.engine.kafka.listing import LATEST, Lister
-from metl_gui.engine.lanes.lane_order import Place, lane_topic
+from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, Place, lane_topic
 from metl_gui.engine.lanes.lane_topic import read_bases
 from metl_gui.engine.lanes.offset_notes import OffsetNote, read_note
 from metl_gui.engine.report import Tally
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+_LOOK_SECONDS = 0.1
+_Answer = TypeVar("_Answer")
 
 
 class Committed:
@@ -30,6 +37,7 @@ class Committed:
         self.lister = lister
         self.group = group
         self._bases: dict[Place, tuple[int, Tally]] = {}
+        self._asking: Consumer | None = None
 
     def offsets(self) -> dict[Place, TopicPartition]:
         """Return what was committed of each partition, with its metadata; of this moment, also within a transaction.
@@ -37,11 +45,58 @@ class Committed:
         Raises:
             RunError: the servers do not answer or refuse.
         """
+        servers, said = self.lister.servers, self.lister.said
+        places = [TopicPartition(*place) for place in (*self.lister.places(), *self._load_places())]
+        with in_words(servers, said):
+            found = self._patiently(lambda: self._client.committed(places, ANSWER_SECONDS)) if places else []
+        return {Place(one.topic, one.partition): one for one in found if one.error is None and one.offset >= 0}
+
+    def commit(self, offsets: Sequence[TopicPartition]) -> None:
+        """Commit offsets with their metadata, while nobody is at work in the group.
+
+        Raises:
+            RunError: somebody is, or the servers do not answer or refuse.
+        """
         with in_words(self.lister.servers, self.lister.said):
-            asked = [ConsumerGroupTopicPartitions(self.group)]
-            answer = self.lister.admin.list_consumer_group_offsets(asked, request_timeout=ANSWER_SECONDS)
-            found = answer[self.group].result().topic_partitions
-        return {Place(one.topic, one.partition): one for one in found if one.offset >= 0}
+            self._patiently(lambda: self._client.commit(offsets=list(offsets), asynchronous=False))
+
+    def close(self) -> None:
+        """Let go of the servers."""
+        if self._asking is not None:
+            self._asking.close()
+            self._asking = None
+
+    @property
+    def _client(self) -> Consumer:
+        """The client that asks. A consumer, as those for administration end the process when a coordinator moves."""
+        if self._asking is None:
+            with in_words(self.lister.servers):
+                self._asking = consumer(
+                    self.lister.servers,
+                    self.lister.said,
+                    group_id=self.group,
+                    # What is committed stands there while the next transaction is on its way; else that is waited for.
+                    isolation_level="read_uncommitted",
+                )
+        return self._asking
+
+    def _patiently(self, ask: Callable[[], _Answer]) -> _Answer:
+        """Ask again while the servers choose who answers for the group."""
+        end = time.monotonic() + ANSWER_SECONDS
+        while True:
+            try:
+                return ask()
+            except KafkaException as error:
+                if error.args[0].code() not in _MOVING or time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_SECONDS)
+
+    def _load_places(self) -> list[Place]:
+        """Return the partitions of the topics by which initial loads keep how far they are."""
+        with in_words(self.lister.servers, self.lister.said):
+            topics = self.lister.admin.list_topics(timeout=ANSWER_SECONDS).topics
+        names = sorted(name for name in topics if name.startswith(LOAD_TOPICS))
+        return [Place(name, number) for name in names for number in topics[name].partitions]
 
     def notes(self, run_id: str) -> dict[Place, tuple[int, OffsetNote]]:
         """Return where this run is in each partition of which it committed anything, and what stands with it.
@@ -86,14 +141,23 @@ class Committed:
         wanted = [TopicPartition(*place, offset) for place, offset in starts.items()]
         if not wanted:
             return
-        asked = [ConsumerGroupTopicPartitions(self.group, wanted)]
         try:
-            answer: Any = self.lister.admin.alter_consumer_group_offsets(asked, request_timeout=ANSWER_SECONDS)
-            answer[self.group].result()
+            self._patiently(lambda: self._client.commit(offsets=wanted, asynchronous=False))
         except KafkaException as error:
             if error.args[0].code() not in _HAS_MEMBERS:
                 raise explained(self.lister.servers, error, self.lister.said) from error
 
 
-_HAS_MEMBERS = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP, KafkaError.REBALANCE_IN_PROGRESS})
+_HAS_MEMBERS = frozenset(
+    {KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS}
+)
 """Others are at work in the group already, and began where they were told to."""
+
+_MOVING = frozenset(
+    {
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError._WAIT_COORD,
+    }
+)

@@ -19,6 +19,7 @@ from metl_gui.engine.kafka.clients import Said, consumer, producer
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.kafka.starting import gone
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.patient_calls import PatientCalls
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -31,9 +32,13 @@ SESSION_MS = 6_000
 TRANSACTION_MS = 15_000
 """A transaction that its task has left is given up by the broker after so long, and holds readers up until then."""
 
-_CALL_SECONDS = 10.0
+_CALL_SECONDS = 7.0
+_END_SECONDS = 8.0
+"""How long the end of a transaction may take; servers that were killed and started again are back by then."""
+
 _CLOSE_SECONDS = 3.0
 _FULL_SECONDS = 0.05
+_BATCH_BYTES = 500_000
 _CONSUMING: dict[str, Any] = {
     # Not cooperative: there members join a new generation while they are within a transaction of the old one, which
     # is then refused; and a partition that a member should have given up stays without an owner for ever when its task
@@ -49,6 +54,9 @@ _CONSUMING: dict[str, Any] = {
     "reconnect_backoff_max_ms": 1_000,
 }
 _PRODUCING: dict[str, Any] = {
+    # What is asked while the transaction before is still being ended is asked again; by default after 100 ms.
+    "retry_backoff_ms": 4,
+    "retry_backoff_max_ms": 500,
     "transaction_timeout_ms": TRANSACTION_MS,
     "delivery_report_only_error": True,
     "linger_ms": 2,
@@ -99,10 +107,17 @@ class Exchange:
         self.refused: tuple[KafkaError, str] | None = None
         name = f"{order.run_id}-{number}"
         self.producer = producer(
-            order.servers, self.said, self._delivered, transactional_id=f"{order.group}-{name}", **_PRODUCING
+            order.servers,
+            self.said,
+            self._delivered,
+            transactional_id=f"{order.group}-{name}",
+            # A topic takes no batch that is larger than a message may be.
+            batch_size=min([_BATCH_BYTES, *order.limits.values()]),
+            **_PRODUCING,
         )
         self.consumer = consumer(order.servers, self.said, group_id=order.group, group_instance_id=name, **_CONSUMING)
         self._topics: list[str] = []
+        self._calls = PatientCalls()
 
     def open(self) -> None:
         """End what an earlier attempt left, and join the group.
@@ -186,12 +201,17 @@ class Exchange:
         Raises:
             KafkaException: it is not, or nobody knows.
         """
-        self.producer.send_offsets_to_transaction(list(offsets), self.consumer.consumer_group_metadata(), _CALL_SECONDS)
-        if not may_commit():
-            self.producer.abort_transaction(_CALL_SECONDS)
-            return False
-        self.producer.commit_transaction(_CALL_SECONDS)
-        return True
+        metadata = self.consumer.consumer_group_metadata()
+
+        def end() -> bool:
+            self.producer.send_offsets_to_transaction(list(offsets), metadata, _CALL_SECONDS)
+            if not may_commit():
+                self.producer.abort_transaction(_CALL_SECONDS)
+                return False
+            self.producer.commit_transaction(_CALL_SECONDS)
+            return True
+
+        return self._calls.call(end, _END_SECONDS)
 
     def committed(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
         """Return what the group committed of partitions.
@@ -208,6 +228,7 @@ class Exchange:
         closing.join(_CLOSE_SECONDS)
 
     def _close(self) -> None:
+        self._calls.close()
         try:
             self.producer.purge()
             self.consumer.close()

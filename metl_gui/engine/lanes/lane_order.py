@@ -25,6 +25,9 @@ STOP = "stop"
 FAILED = "failed/"
 TROUBLE = "trouble/"
 
+LOAD_TOPICS = "metl.load."
+"""How the topics of initial loads begin; a lane commits there too."""
+
 _PREFIX = "metl.lane."
 _UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
 _LONGEST = 249
@@ -55,6 +58,8 @@ class LaneOrder(msgspec.Struct, frozen=True, kw_only=True):
         mode: see ``RunSpec``.
         is_counted: the members of the matrix wait for this lane, and it takes up what they agree on.
         has_tombstones, wait_seconds, max_record_bytes: see ``RunSpec``.
+        limits: how many bytes a message may have, by topic; nothing is known of the others.
+        compacted: those topics that take no message without a key.
         limit: end after so many records; there is one task then.
     """
 
@@ -76,6 +81,8 @@ class LaneOrder(msgspec.Struct, frozen=True, kw_only=True):
     has_tombstones: bool = False
     wait_seconds: float = 0.0
     max_record_bytes: int = LIMIT_BYTES
+    limits: dict[str, int] = {}
+    compacted: tuple[str, ...] = ()
     limit: int | None = None
 
     @property

@@ -93,6 +93,7 @@ class LaneRun:
             if watch is not None:
                 watch.close()
         report = self._report(start)
+        start.committed.close()
         RunFolder(Path(self.spec.folder)).write_report(report)
         return report
 

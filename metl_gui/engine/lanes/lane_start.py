@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from metl_gui.engine.kafka.checks import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
 from metl_gui.engine.kafka.listing import ListedPartition, Lister
-from metl_gui.engine.kafka.servers import KafkaServers, parse_address
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, parse_address
 from metl_gui.engine.kafka.starting import parse_start, start_offsets
+from metl_gui.engine.kafka.topics import topic_order
 from metl_gui.engine.lanes.agreement import begin_lane
 from metl_gui.engine.lanes.committed import Committed
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place, group_of
@@ -58,6 +60,8 @@ class LaneStart:
         plan = runtime.folder / f"plan-{hashlib.sha256(spec.plan).hexdigest()[:32]}.json"
         if not plan.exists():
             plan.write_bytes(spec.plan)
+        sink, errors = parse_address(spec.sink), parse_address(spec.errors)
+        takes = topic_order(self.servers, sink, entities_of(spec.plan))
         order = LaneOrder(
             run_id=spec.run_id,
             token=token,
@@ -66,8 +70,8 @@ class LaneStart:
             servers=self.servers,
             topics=tuple(sorted({one.topic for one in self.partitions})),
             pattern=self.address.pattern,
-            sink=_topic_of(spec.sink, "sink"),
-            errors=_topic_of(spec.errors, "error topic"),
+            sink=_one_topic(sink, "sink"),
+            errors=_one_topic(errors, "error topic"),
             plan=runtime.ship_plan(plan),
             state=spec.state,
             hash=spec.hash,
@@ -77,6 +81,8 @@ class LaneStart:
             has_tombstones=spec.has_tombstones,
             wait_seconds=spec.wait_seconds,
             max_record_bytes=spec.max_record_bytes,
+            limits=takes.limits | topic_order(self.servers, errors, ()).limits,
+            compacted=takes.compacted,
             limit=spec.limit,
         )
         make_topic(self.servers, order.lane_topic)
@@ -133,12 +139,11 @@ def _cluster_of(servers: KafkaServers) -> str:
         return str(admin(servers, said).list_topics(timeout=ANSWER_SECONDS).cluster_id)
 
 
-def _topic_of(address: str, what: str) -> str:
-    topics = parse_address(address).topics
-    if len(topics) != 1:
+def _one_topic(address: KafkaAddress, what: str) -> str:
+    if len(address.topics) != 1:
         raise RunError(
             f"The {what} of a fast lane is one topic.",
-            f"{address} names {len(topics)}.",
+            f"{len(address.topics)} are named.",
             "Write it like kafka://host:port/topic.",
         )
-    return topics[0]
+    return address.topics[0]

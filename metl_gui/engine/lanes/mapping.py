@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from metl_gui.engine.kafka.machine import MACHINE, WORTH_MESSAGES
+from metl_gui.engine.kafka.orders import TopicOrder
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
+from metl_gui.engine.kafka.sending import fitting, refusals, without_refused
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.kernel import Choice, Kernel
@@ -23,7 +25,7 @@ from metl_gui.engine.lanes.lane_order import LaneOrder
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.share import Share, Version
 from metl_gui.engine.report import Tally
-from metl_gui.engine.settling import counted
+from metl_gui.engine.settling import counted, settle
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -70,6 +72,8 @@ class Mapper:
         choice: Choice = "compiled" if is_machine_there else "best"
         self.kernel = Kernel(plans.decode(taken.plan), order.mode, choice=choice)
         self._outgoings = Outgoings(order.sink, taken.state, has_tombstones=order.has_tombstones)
+        self._sink = TopicOrder(order.servers, order.sink, order.limits, order.compacted)
+        self._error_bytes = order.limits.get(order.errors, 0)
         self._evictions = 0
 
     def map(self, share: Share, messages: list[Message]) -> Mapped:
@@ -83,9 +87,13 @@ class Mapper:
                 share.hold(messages[at:], version)
                 messages = messages[:at]
                 outcome, nanoseconds = self._timed(records.first(at))
-        outgoing = list(self._outgoings.of(outcome))
-        outgoing += [set_aside_message(self.order.errors, row, messages[row.record]) for row in outcome.set_aside]
-        tally = counted(outcome)
+        tally, sent = counted(outcome), list(self._outgoings.of(outcome))
+        refused = refusals(self._sink, outcome, sent)
+        rows = [*outcome.set_aside, *settle(tally, refused, self.kernel, records)]
+        outgoing = without_refused(sent, refused)
+        outgoing += [
+            fitting(set_aside_message(self.order.errors, row, messages[row.record]), self._error_bytes) for row in rows
+        ]
         if len(messages) < len(records):
             tally.bytes_in = sum(len(message.value() or b"") + len(message.key() or b"") for message in messages)
         self._note_figures(tally, outcome, nanoseconds)

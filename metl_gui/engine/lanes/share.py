@@ -102,7 +102,7 @@ class Share:
         """Whether something is to be committed though no message comes: its end, or how long the last ones took."""
         if self.held or time.monotonic() - self._touched < _REST_SECONDS:
             return False
-        return self.end > self.position >= 0 or not self._is_told
+        return self.end > self.position or (self.position >= 0 and not self._is_told)
 
     def hold(self, messages: list[Message], version: Version) -> None:
         """Keep messages until the version of the first is known, or was waited for long enough."""

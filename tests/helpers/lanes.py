@@ -1,0 +1,232 @@
+"""Tasks of a fast lane as threads of the test. Spark adds to them that it places them and starts them again."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Self
+
+import msgspec
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.lanes.agreement import begin_lane
+from metl_gui.engine.lanes.committed import Committed
+from metl_gui.engine.lanes.lane_order import FAILED, STOP, Failure, LaneOrder, Place
+from metl_gui.engine.lanes.lane_task import LaneTask
+from metl_gui.engine.lanes.lane_topic import LaneWords, make_topic
+from metl_gui.engine.lanes.members import PlanState
+from metl_gui.engine.lanes.offset_notes import OffsetNote
+from metl_gui.engine.report import Tally
+
+SECONDS = 60.0
+_LOOK_SECONDS = 0.02
+
+
+def until(is_so: Callable[[], object], what: str = "what was waited for") -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < end, f"{what} did not come"
+        time.sleep(_LOOK_SECONDS)
+
+
+def order_plan(schema: str, state: int = 7, versions: Iterable[tuple[str, ...]] = (("id", "amount"),)) -> bytes:
+    """Compile one schema, named as its topic, whose versions feed the entity ``order``."""
+    made = []
+    for number, paths in enumerate(versions, 1):
+        block = BlockPlan("order", "1", tuple((path, f"own.{path}") for path in paths))
+        made.append(VersionPlan(str(number), "", paths, required=paths, key=("id",), blocks=(block,), is_inferred=True))
+    return plans.encode(Plan(state, f"hash{state}", (SchemaPlan(schema, tuple(made)),)))
+
+
+def change(number: int, op: str = "c", **more: object) -> tuple[bytes, bytes]:
+    """Make key and value of a change of the table ``orders``."""
+    row = {"id": number, "amount": number * 10, **more}
+    value = {
+        "before": row if op == "d" else None,
+        "after": None if op == "d" else row,
+        "source": {"connector": "postgresql", "name": "shop", "schema": "public", "table": "orders", "lsn": number},
+        "op": op,
+        "ts_ms": 1,
+    }
+    return json.dumps({"id": number}).encode(), json.dumps(value).encode()
+
+
+class Sent(NamedTuple):
+    """One message that a consumer has which reads what is committed."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: dict[str, str]
+
+    @property
+    def position(self) -> str:
+        return self.headers["metl.position"]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads(self.value or b"null"))
+
+
+class LaneWorld:
+    """Topics of one lane on a broker.
+
+    Args:
+        servers: the broker.
+        name: what everything is named after.
+        partitions: of source and sink.
+        error_settings: of the error topic.
+    """
+
+    def __init__(
+        self, servers: KafkaServers, name: str, partitions: int = 2, error_settings: dict[str, str] | None = None
+    ) -> None:
+        self.servers = servers
+        self.name = name
+        self.source, self.sink, self.errors = f"{name}.public.orders", f"{name}.out", f"{name}.errors"
+        self.admin = AdminClient(dict(servers.client_settings))
+        self.make(self.source, partitions)
+        self.make(self.sink, partitions)
+        self.make(self.errors, 1, error_settings)
+        self._producer = Producer(
+            {
+                **servers.client_settings,
+                "linger.ms": 1,
+                "enable.idempotence": True,
+                "partitioner": PARTITIONER,
+                "topic.metadata.refresh.interval.ms": 200,
+                "log_level": 0,
+            }
+        )
+
+    def make(self, topic: str, partitions: int = 2, settings: dict[str, str] | None = None) -> None:
+        """Make a topic."""
+        new: Any = NewTopic
+        self.admin.create_topics([new(topic, partitions, 1, config=settings or {})])[topic].result()
+
+    def order(self, plan: bytes, state: int = 7, **others: Any) -> LaneOrder:
+        """Ask for the lane, and make what it needs."""
+        facts: dict[str, Any] = {
+            "run_id": f"run-{self.name}",
+            "token": f"token-{time.monotonic_ns()}",
+            "group": self.name,
+            "matrix": "",
+            "servers": self.servers,
+            "topics": (self.source,),
+            "sink": self.sink,
+            "errors": self.errors,
+            "plan": "",
+            "state": state,
+            "hash": f"hash{state}",
+        }
+        order = LaneOrder(**(facts | others))
+        make_topic(self.servers, order.lane_topic)
+        if order.matrix:
+            begin_lane(self.servers, order.matrix, order.group, PlanState(state=state, hash=order.hash, plan=plan))
+        return order
+
+    def send(self, messages: Iterable[tuple[bytes | None, bytes | None]]) -> None:
+        """Write into the source, and wait until it is there."""
+        for key, value in messages:
+            self._producer.produce(self.source, value, key)
+            self._producer.poll(0)
+        assert self._producer.flush(SECONDS) == 0
+
+    @property
+    def committed(self) -> Committed:
+        """What asks for what the lane committed."""
+        return Committed(Lister(self.servers, KafkaAddress(topics=(self.source,))), self.name)
+
+    def notes(self) -> dict[Place, tuple[int, OffsetNote]]:
+        """Return where the lane is."""
+        return self.committed.notes(f"run-{self.name}")
+
+    def tally(self) -> Tally:
+        """Add up what the lane counted, as a report does."""
+        committed, total = self.committed, Tally()
+        for place, (_, note) in committed.notes(f"run-{self.name}").items():
+            total.add(committed.tally(place, note))
+        return total
+
+    def wait_for_read(self, count: int) -> None:
+        """Wait until the lane has counted so many records."""
+        until(lambda: self.tally().read >= count, f"record {count}")
+
+    def sent(self, *topics: str) -> list[Sent]:
+        """Read topics from their beginning to what is committed now."""
+        consumer = Consumer(
+            {
+                **self.servers.client_settings,
+                "group.id": f"{self.name}-reads",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+            }
+        )
+        known = consumer.list_topics(timeout=SECONDS).topics
+        left = {(topic, number) for topic in topics for number in known[topic].partitions}
+        consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in left])
+        found: list[Sent] = []
+        while left:
+            message = consumer.poll(SECONDS)
+            assert message is not None
+            if message.error() is not None:
+                left.discard((message.topic() or "", message.partition() or 0))
+                continue
+            headers: Any = message.headers() or []
+            told = {name: value.decode() for name, value in headers}
+            found.append(Sent(message.topic() or "", message.key(), message.value(), told))
+        consumer.close()
+        return found
+
+
+class LaneThreads:
+    """Tasks of a lane that go on while a ``with`` block lasts.
+
+    Args:
+        order: the lane's.
+        plan: what it begins with.
+        tasks: how many.
+    """
+
+    def __init__(self, order: LaneOrder, plan: bytes, tasks: int = 1) -> None:
+        self.order = order
+        self.tasks = [LaneTask(order, number, plan) for number in range(tasks)]
+        self.words = LaneWords(order.servers, order.lane_topic)
+        self._threads = [threading.Thread(target=task.run, daemon=True) for task in self.tasks]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.words.say(STOP, self.order.token.encode(), SECONDS)
+        for thread in self._threads:
+            thread.join(SECONDS)
+        self.words.close()
+        if any(thread.is_alive() for thread in self._threads):
+            faulthandler.dump_traceback()
+        assert not any(thread.is_alive() for thread in self._threads)
+
+    @property
+    def failure(self) -> Failure | None:
+        """What a task said for which there is no help."""
+        texts = self.words.under(FAILED).values()
+        return next((msgspec.json.decode(text, type=Failure) for text in texts), None)
+
+
+def again(found: Iterable[Sent]) -> list[str]:
+    """Return the positions that came more than once."""
+    return [position for position, count in Counter(one.position for one in found).items() if count > 1]

@@ -1,0 +1,182 @@
+"""One trial: a lane on a broker, a load, and what became of it."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, LaneProgressed, LaneTroubled
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs import RunSpec, new_run_id
+from tests.benchmarks.live_load import plan_of_versions
+from tests.lane_trial.load import Load, start
+from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, times_of
+from tests.lane_trial.topics import TrialTopics, trial_topics
+
+_START_SECONDS = 120.0
+_FAULT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is tried.
+
+    Args:
+        records, rate, versions, has_schemas: of the load; rate 0 writes everything before the lane starts.
+        partitions: of each topic.
+        tasks: of the lane.
+        leave_out_seconds: records of the first seconds are not measured.
+    """
+
+    records: int
+    rate: float
+    versions: int = 1
+    has_schemas: bool = True
+    partitions: int = 2
+    tasks: int = 2
+    leave_out_seconds: float = 2.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of it.
+
+    Args:
+        report: the lane's.
+        written: from record to message, by the broker's times of both.
+        seen: from record to a consumer that reads what is committed.
+        missing, repeated: records without a message, messages that came again.
+        rate: records a second from the first message to the last.
+        troubles: what the lane told.
+    """
+
+    report: RunReport
+    written: Quantiles
+    seen: Quantiles
+    missing: int
+    repeated: int
+    rate: float
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every record became one message, and the lane counted so."""
+        return not self.missing and not self.repeated and self.report.read == self.report.messages_out
+
+
+Fault = Callable[["Trial"], None]
+
+
+@dataclass
+class Trial:
+    """A trial that goes on, as a fault meets it."""
+
+    wanted: Wanted
+    topics: TrialTopics
+    spark: SparkProcess
+    progress: LaneProgressed | None = None
+    troubles: list[str] = field(default_factory=list)
+    is_started: threading.Event = field(default_factory=threading.Event)
+
+    def load(self) -> None:
+        """Write everything into the source."""
+        wanted = self.wanted
+        bootstrap, topic = self.topics.servers.bootstrap, self.topics.source
+        load = Load(bootstrap, topic, wanted.records, wanted.rate, wanted.versions, wanted.has_schemas)
+        if start(load).wait() != 0:
+            raise RuntimeError("the load could not be written")
+
+    def flow(self, fault: Fault | None) -> None:
+        """Let records flow once the tasks are there, and disturb them."""
+        self.is_started.wait(_START_SECONDS)
+        disturbing = threading.Thread(target=self._disturb, args=(fault,), name="trial-fault")
+        disturbing.start()
+        if self.wanted.rate:
+            self.load()
+        disturbing.join()
+
+    def _disturb(self, fault: Fault | None) -> None:
+        if fault is not None:
+            time.sleep(_FAULT_SECONDS)
+            fault(self)
+
+    def take(self, event: EngineEvent) -> None:
+        """Note an event; stop the lane once everything is mapped."""
+        if isinstance(event, LaneTroubled):
+            self.troubles.append(event.text)
+        elif isinstance(event, LaneProgressed):
+            self.progress = event
+            if event.partitions and all(one.task is not None for one in event.partitions):
+                self.is_started.set()
+            if event.tally.read >= self.wanted.records:
+                self.spark.cancel()
+
+
+def spec_of(topics: TrialTopics, versions: int, folder: str, **others: object) -> RunSpec:
+    """Ask for the lane of a trial."""
+    facts: dict[str, object] = {
+        "run_id": new_run_id(),
+        "plan": plans.encode(plan_of_versions(versions)),
+        "source": topics.address(topics.source),
+        "sink": topics.address(topics.sink),
+        "errors": topics.address(topics.errors),
+        "folder": folder,
+        "mode": "production",
+        "state": 17,
+        "hash": "0" * 64,
+        "lane": "fast",
+        "follow": True,
+        "group": topics.group,
+        "servers": (topics.servers,) * 3,
+    }
+    return RunSpec(**(facts | others))  # type: ignore[arg-type]  # what trials change are fields of the spec
+
+
+def measure(servers: KafkaServers, wanted: Wanted, fault: Fault | None = None) -> Result:
+    """Run a lane under a load, and look at what came of it.
+
+    Args:
+        servers: the broker.
+        wanted: the load.
+        fault: done once, on a thread of its own, while records flow.
+    """
+    with (
+        trial_topics(servers, wanted.partitions) as topics,
+        tempfile.TemporaryDirectory(prefix="metl-trial-") as folder,
+        SparkProcess(f"local[{wanted.tasks},4]") as spark,
+    ):
+        spark.wait_until_ready()
+        trial = Trial(wanted, topics, spark)
+        consuming = Consuming(topics, [topics.sink, topics.errors])
+        beside = threading.Thread(target=trial.flow, args=(fault,), name="trial-load")
+        if not wanted.rate:
+            trial.load()
+        beside.start()
+        report = spark.run(spec_of(topics, wanted.versions, folder), trial.take)
+        beside.join()
+        arrivals, came = consuming.end(), times_of(topics, topics.source)
+    return _result(wanted, report, arrivals, came, tuple(trial.troubles))
+
+
+def _result(
+    wanted: Wanted, report: RunReport, arrivals: list[Arrival], came: dict[str, int], troubles: tuple[str, ...]
+) -> Result:
+    missing, repeated = check(came, arrivals)
+    first = min(came.values()) + wanted.leave_out_seconds * 1000
+    measured = [one for one in arrivals if one.position in came and came[one.position] >= first]
+    seconds = (max(one.seen_ms for one in arrivals) - min(one.seen_ms for one in arrivals)) / 1000 if arrivals else 0.0
+    return Result(
+        report=report,
+        written=quantiles(one.written_ms - came[one.position] for one in measured),
+        seen=quantiles(one.seen_ms - came[one.position] for one in measured),
+        missing=missing,
+        repeated=repeated,
+        rate=len(arrivals) / seconds if seconds else 0.0,
+        troubles=troubles,
+    )

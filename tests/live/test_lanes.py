@@ -1,0 +1,175 @@
+"""Fast lanes on a real broker: what a consumer reads that reads only what is committed, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from typing import Any
+
+import msgspec
+import pytest
+from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
+
+from metl_gui.engine.lanes.announcing import announce, order_set_back
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.members import PlanState, SetBackOrder
+from metl_gui.workbench.components.kafka import KafkaBroker
+from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
+
+pytestmark = pytest.mark.live
+
+
+def test_messages_carry_key_headers_and_tombstones_and_the_rest_is_set_aside_as_it_came(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    world.send([change(1), change(2), change(2, "d"), (b"k", b"\xff no json"), (b"t", None)])
+    with LaneThreads(world.order(plan, has_tombstones=True), plan):
+        world.wait_for_read(5)
+    tally = world.tally()
+    assert (tally.read, tally.mapped, tally.set_aside, tally.skipped) == (5, 3, 1, 1)
+    first, second, deleted, tombstone = world.sent(world.sink)
+    assert json.loads(first.key or b"") == {"own": {"id": 1}}
+    assert (first.headers["metl.state"], first.headers["metl.schema"]) == ("7", world.source)
+    assert [one.position for one in (first, second, deleted, tombstone)] == [
+        f"{world.source}/0/{n}" for n in (0, 1, 2, 2)
+    ]
+    assert (deleted.document["op"], tombstone.value, tombstone.key) == ("d", None, deleted.key)
+    (aside,) = world.sent(world.errors)
+    assert (aside.key, aside.value, aside.headers["metl.reason"]) == (b"k", b"\xff no json", "malformed")
+
+
+def test_a_broker_that_is_killed_amid_the_flow_loses_and_repeats_nothing(kafka: KafkaBroker, own_name: str) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    plan, count = order_plan(world.source), 30_000
+    sending = threading.Thread(target=lambda: world.send(change(n) for n in range(count)))
+    with LaneThreads(world.order(plan), plan, tasks=2):
+        sending.start()
+        world.wait_for_read(2_000)
+        kafka.kill()
+        kafka.restart()
+        sending.join()
+        world.wait_for_read(count)
+    found = world.sent(world.sink)
+    tally = world.tally()
+    assert not again(found)
+    assert sorted(one.document["payload"]["own"]["id"] for one in found) == list(range(count))
+    assert (tally.read, tally.messages_out, tally.by_entity) == (count, count, {"order": count})
+
+
+def test_a_lane_stops_with_a_sentence_when_its_error_topic_takes_nothing_and_goes_on_where_it_was(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1, error_settings={"max.message.bytes": "90"})
+    plan = order_plan(world.source)
+    world.send([change(1), (b"k", b"no json" * 20), change(2)])
+    with LaneThreads(world.order(plan), plan) as lane:
+        until(lambda: lane.failure, "the failure")
+        failure = lane.failure
+    assert failure is not None
+    assert failure.title == f"The lane cannot write to its error topic {world.errors}."
+    assert "max.message.bytes" in failure.hint
+    assert not world.sent(world.sink, world.errors)
+    world.errors += ".larger"
+    world.make(world.errors, 1)
+    with LaneThreads(world.order(plan), plan):
+        world.wait_for_read(3)
+    assert [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)] == [1, 2]
+    assert len(world.sent(world.errors)) == 1
+
+
+def test_a_record_of_a_version_that_is_not_known_waits_with_its_partition_and_is_mapped_once_it_is_published(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    world.send([change(1), change(2, city="Ulm"), change(1, "u"), change(2, "u", city="Bonn")])
+    order = world.order(plan, wait_seconds=50.0, matrix=own_name)
+    with LaneThreads(order, plan):
+        until(lambda: any(note.is_waiting for _, note in world.notes().values()), "the wait")
+        assert world.tally().read == 1
+        newer = order_plan(world.source, 8, [("id", "amount"), ("id", "amount", "city")])
+        announce(kafka.servers, own_name, PlanState(state=8, hash="hash8", plan=newer, publication=1))
+        world.wait_for_read(4)
+    found = world.sent(world.sink)
+    assert [(one.document["payload"]["own"]["id"], one.headers["metl.state"]) for one in found] == [
+        (1, "7"), (2, "8"), (1, "8"), (2, "8"),
+    ]  # fmt: skip
+    assert not world.sent(world.errors)
+    assert world.notes()[Place(world.source, 0)][1].states == (7, 8)
+
+
+def test_a_version_that_nobody_publishes_is_set_aside_after_the_wait_and_not_waited_for_twice(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    world.send([change(1), *(change(n, city="Ulm") for n in range(2, 50)), change(50)])
+    with LaneThreads(world.order(plan, wait_seconds=0.5), plan):
+        world.wait_for_read(50)
+    assert len(world.sent(world.sink)) == 2
+    assert world.tally().by_reason == {"unknown_version": 48}
+    assert {one.headers["metl.reason"] for one in world.sent(world.errors)} == {"unknown_version"}
+
+
+def test_counts_too_long_for_an_offset_go_on_in_another_attempt_of_the_task(kafka: KafkaBroker, own_name: str) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    wide = ("id", "amount", *(hashlib.sha256(str(n).encode()).hexdigest() for n in range(100)))
+    plan = order_plan(world.source, versions=[wide])
+    row: dict[str, Any] = {name: n for n, name in enumerate(wide)}
+    for attempt in (1, 2):
+        world.send(change(n, **row) for n in range(5))
+        with LaneThreads(world.order(plan), plan):
+            world.wait_for_read(5 * attempt)
+    ((_, note),) = world.notes().values()
+    assert note.base > 0
+    assert world.tally().by_attribute["order@1"] == dict.fromkeys((f"own.{name}" for name in wide), 10)
+
+
+def test_partitions_that_appear_and_tasks_that_come_share_the_work_without_repeating_any(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan, order = order_plan(world.source), world.order(order_plan(world.source))
+    with LaneThreads(order, plan):
+        world.send(change(n) for n in range(500))
+        world.wait_for_read(500)
+    with LaneThreads(order_again(order), plan, tasks=2):
+        _widen(world, 4)
+        world.send(change(n) for n in range(500, 5_000))
+        until(lambda: len({note.task for _, note in world.notes().values()}) == 2, "the second task")
+        world.wait_for_read(5_000)
+    found = world.sent(world.sink)
+    assert not again(found)
+    assert sorted(one.document["payload"]["own"]["id"] for one in found) == list(range(5_000))
+
+
+def test_an_order_to_set_back_is_obeyed_once_and_what_it_repeats_is_counted_as_read(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    world.send(change(n) for n in range(10))
+    order = world.order(plan, matrix=own_name)
+    back = SetBackOrder(id="one", topic=world.source, partition=0, offset=4)
+    with LaneThreads(order, plan):
+        world.wait_for_read(10)
+        order_set_back(kafka.servers, own_name, order.group, [back])
+        world.wait_for_read(16)
+    with LaneThreads(order_again(order), plan):
+        world.send([change(10)])
+        world.wait_for_read(17)
+    ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
+    assert ids == [*range(10), *range(4, 10), 10]
+
+
+def order_again(order: LaneOrder) -> LaneOrder:
+    """Return the order of the same run as it is started again."""
+    return msgspec.structs.replace(order, token=f"{order.token}-again")
+
+
+def _widen(world: LaneWorld, partitions: int) -> None:
+    new: Any = NewPartitions
+    world.admin.create_partitions([new(world.source, partitions)])[world.source].result()

@@ -24,11 +24,13 @@ from metl_gui.workbench.components.component import HOST
 from metl_gui.workbench.components.jars import fetch
 from metl_gui.workbench.components.kafka import KAFKA_JARS
 from metl_gui.workbench.components.postgres import OWNER, PostgresServer
-from metl_gui.workbench.exporting import export_published
+from metl_gui.workbench.exporting import export, export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.session import Workbench
+from tests.helpers.odd_documents import one_to_one
+from tests.helpers.odd_names import HOSTILE
 from tests.helpers.outside import dbt
 from tests.live.conftest import need, need_jars
 
@@ -107,7 +109,7 @@ def plain(value: Any) -> str:
 
 def statements(path: Path) -> Iterator[tuple[Block, str]]:
     """Yield schema, version and entity of each statement of an export, and the statement."""
-    for part in path.read_text(encoding="utf-8").split("\n-- metl ")[1:]:
+    for part in path.read_bytes().decode().split("\n-- metl ")[1:]:
         line, _, statement = part.partition("\n")
         block = json.loads(line)
         if statement.strip():
@@ -163,6 +165,33 @@ def test_queries_over_messages_on_postgresql_return_what_production_sends(
     export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options=options))
     found = {block: rows_of(landed, query) for block, query in statements(tmp_path / "q.sql")}
     check_same(by_entity(found), sent)
+
+
+def test_hostile_names_reach_postgresql_as_they_are(postgres: PostgresServer, tmp_path: Path, own_name: str) -> None:
+    names = [name for name in HOSTILE if "\ud800" not in name and len(name.encode()) < 64]
+    document, values = one_to_one([own_name, *names]), [f"value of {name}" for name in (own_name, *names)]
+    row = dict(zip((own_name, *names), values, strict=True))
+    table, columns = (
+        exp.to_identifier(own_name, quoted=True).sql(dialect="postgres"),
+        ", ".join(exp.to_identifier(name, quoted=True).sql(dialect="postgres") + " text" for name in row),
+    )
+    told = [exp.Literal.string(value).sql(dialect="postgres") for value in (*values, message_of(row))]
+    postgres.execute(f"CREATE TABLE {table} ({columns}); INSERT INTO {table} VALUES ({', '.join(told[:-1])});")
+    for source, column in (("rows", "value"), ("debezium", "mess'age\"")):
+        if source == "debezium":
+            quoted = exp.to_identifier(column, quoted=True).sql(dialect="postgres")
+            postgres.execute(f"DROP TABLE {table}; CREATE TABLE {table} ({quoted} json);")
+            postgres.execute(f"INSERT INTO {table} VALUES ({told[-1]});")
+        options = {"source": source, "column": column}
+        export(document, EXPORTS["sql"], tmp_path / "q.sql", Choices(options=options))
+        ((_, query),) = statements(tmp_path / "q.sql")
+        ((text,),) = postgres.execute(f"SELECT row_to_json(q)::text FROM ({query}) AS q;")
+        found = {name: value for name, value in json.loads(text or "").items() if not name.startswith("metl_")}
+        assert found == row
+
+
+def message_of(row: dict[str, str]) -> str:
+    return json.dumps({"before": None, "after": row, "op": "c", "ts_ms": 1, "source": {}})
 
 
 def rows_of(postgres: PostgresServer, query: str) -> Counter[tuple[Any, ...]]:

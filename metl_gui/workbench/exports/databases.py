@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema
+from metl_gui.core.paths import split
 from metl_gui.errors import UserError
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.export import Choices, Option
@@ -34,6 +35,9 @@ LONGEST_NAMES = {
     "clickhouse": 255,
 }
 """The dialects, as sqlglot names them, with the bytes that a name may have there."""
+
+_FORBIDDEN = {"bigquery": '!"$()*,./;?@[\\]^`{}~\n\r\t'}
+"""Signs that no column's name may hold, quoted or not."""
 
 DIALECT = Option("dialect", "the database that the queries are for", "postgres", tuple(LONGEST_NAMES))
 SOURCE = Option(
@@ -97,14 +101,20 @@ def tellings(
 
 def refused_names(document: Document, mapped: Mapped, block: Carried, reader: Reader) -> str:
     """Say why the names of a block can stand in no query; empty when they can."""
-    names = [mapped.schema.name, *(mapped.key or ())]
-    names += [path for line in block.lines for path in (line.source.path, line.target.path)]
+    paths = [path for line in block.lines for path in (line.source.path, line.target.path)]
+    paths += mapped.key or ()
+    labels = list[str]()
     if reader.has_changes:  # conditions name the columns of all versions
         for version in document.extraction.versions(mapped.schema.id):
-            names += [*version.labels, *(attribute.path for attribute in version.attributes)]
-    if all(_is_text(name) for name in names):
-        return ""
-    return "a name in it is empty or holds what no database takes in a name"
+            paths += [attribute.path for attribute in version.attributes]
+            labels += version.labels
+    names = [name for path in paths for name in split(path)]
+    if not all(_is_text(text) for text in (mapped.schema.name, *labels, *names)):
+        return "a name in it is empty or holds what no database takes in a name"
+    forbidden = _FORBIDDEN.get(reader.dialect, "")
+    if any(sign in name for name in names for sign in forbidden):
+        return f"a name in it holds a sign that {reader.dialect} takes in no name of a column"
+    return ""
 
 
 def _is_text(name: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from metl_gui.core.document import Document
-from metl_gui.core.masks import fed_by_masked, hidden_targets, masked_lineages
+from metl_gui.core.masks import fed_by_masked, hidden_targets, masked_lineages, schemas_with_masks
 from metl_gui.core.nodes import Attribute, Schema, Version
 from metl_gui.workbench.exports.carried import Carried, carried, counted
 from metl_gui.workbench.progress import Watch
@@ -121,6 +121,14 @@ class Masks:
         return frozenset(
             line.target.path for line in block.lines if line.source.lineage in sources or line.target.path in targets
         )
+
+
+def count_masked(document: Document, include_unconfirmed: bool, watch: Watch) -> int:
+    """Count the mapped attributes of all blocks that people must not see; free where nothing is masked."""
+    if not (schemas_with_masks(document.extraction) or schemas_with_masks(document.cdm)):
+        return 0
+    masks = Masks(document)
+    return sum(len(masks.of(block)) for block in carried(document, include_unconfirmed, watch, "Looking at masks"))
 
 
 def mask_sentences(count: int) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from metl_gui import __version__
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
 from metl_gui.workbench.exports.export import Choices, Export
+from metl_gui.workbench.exports.mappable import count_masked, mask_sentences
 from metl_gui.workbench.progress import Watch
 
 _REQUIREMENTS = """\
@@ -96,7 +97,7 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     unconfirmed = " and with those that nobody has confirmed" if choices.include_unconfirmed else ""
     readme = _README.format(state=document.state, hash=hash_, version=__version__, unconfirmed=unconfirmed)
     (path / "README.md").write_text(readme, encoding="utf-8")
-    return ()
+    return mask_sentences(count_masked(document, choices.include_unconfirmed, watch))
 
 
 SPARK = Export(

@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
         differences,
         exports,
         lanes,
+        loads,
         mappings,
         merges,
         owners,
@@ -95,6 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
         samples,
         past_runs,
         lanes,
+        loads,
         profiles,
     )
     parser: argparse.ArgumentParser = Parser(

@@ -10,6 +10,7 @@ import pytest
 from metl_gui.core.connect_schema import declare, row_of
 from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.values import writer_of
+from metl_gui.registry.places import parse_database
 from metl_gui.registry.postgres_snapshot import open_snapshot
 from metl_gui.workbench.components.connect import with_schemas
 from metl_gui.workbench.components.kafka import KafkaBroker
@@ -100,7 +101,7 @@ def test_a_row_of_the_database_says_what_its_change_says(
     postgres.execute(f"UPDATE {own_name} SET flag = flag")
     changes = [json.loads(value or b"") for _, value in read(kafka, topic, 6)]
     assert sorted(change["payload"]["op"] for change in changes) == ["r"] * 3 + ["u"] * 3
-    with open_snapshot(postgres.url) as snapshot:
+    with open_snapshot(parse_database(postgres.url)) as snapshot:
         natives = snapshot.natives("public", own_name)
         columns = [
             TableColumn(one.path, natives[one.path], one.type, one.logical, one.scale, one.optional)

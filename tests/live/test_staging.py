@@ -16,6 +16,7 @@ from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.partitioning import is_by_key
 from metl_gui.engine.loading.staging import Example, StagingOrder, stage
 from metl_gui.engine.targets import Target
+from metl_gui.registry.places import parse_database
 from metl_gui.registry.postgres_snapshot import open_snapshot, parts_of, select_of
 from metl_gui.workbench.components.connect import with_schemas
 from metl_gui.workbench.components.jars import fetch
@@ -48,7 +49,7 @@ def test_staged_rows_have_the_keys_partitions_and_values_of_the_connectors_own(
     assert is_by_key(((one.key() or b"", one.partition() or 0) for one in sent), 2)
     newest = sent[-1]
     schema = json.loads(newest.value() or b"")["schema"]
-    with open_snapshot(postgres.url) as snapshot:
+    with open_snapshot(parse_database(postgres.url)) as snapshot:
         natives = snapshot.natives("public", own_name)
         columns = tuple(
             TableColumn(one.path, natives[one.path], one.type, one.logical, one.scale, one.optional)

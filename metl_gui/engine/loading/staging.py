@@ -1,6 +1,6 @@
 """Rows of a table, read by Spark as of one moment and put into a topic of the load.
 
-Started as ``python -m metl_gui.engine.loading.staging FOLDER`` with a ``StagingOrder`` on standard input; it prints a
+Started as ``python -m metl_gui.engine.loading FOLDER`` with a ``StagingOrder`` on standard input; it prints a
 ``Staged`` for each part of the table, a ``StagingFailed`` where it fails. It ends when its standard input closes.
 
 Each part of a table is read by one task on one connection that joins the snapshot. A task that is tried again puts its
@@ -196,9 +196,7 @@ def main() -> None:
 
 
 def _end_with_input() -> None:
-    sys.stdin.buffer.read()
+    # Read without Python's buffer, whose lock a thread that waits would hold when the program ends.
+    while os.read(0, 4096):
+        pass
     os._exit(1)  # Java ends with its own standard input, which closes now
-
-
-if __name__ == "__main__":
-    main()

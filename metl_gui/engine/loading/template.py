@@ -44,6 +44,9 @@ class RowTemplate:
         mapped: names of those columns that something is mapped from; what nothing is mapped from may be left out.
         end: the place in the database's log that the rows were read at, as ``0/16B3748``.
 
+    Attributes:
+        key_names: the columns of the key, in the order in which keys have them.
+
     Raises:
         RunError: the record and the table do not fit together.
     """
@@ -64,9 +67,9 @@ class RowTemplate:
         self._is_envelope = "op" in payload and isinstance(payload.get("after"), dict)
         row = payload["after"] if self._is_envelope else payload
         self._row_names = [name for name in row if self._is_envelope or not name.startswith(ADDED)]
-        self._key_names = list(key_payload)
+        self.key_names = list(key_payload)
         self._places = {column.name: place for place, column in enumerate(columns)}
-        missing = [name for name in (*self._row_names, *self._key_names) if name not in self._places]
+        missing = [name for name in (*self._row_names, *self.key_names) if name not in self._places]
         unsent = [column.name for column in columns if column.name not in self._row_names]
         if missing or unsent:
             names = ", ".join((missing or unsent)[:5])
@@ -75,7 +78,7 @@ class RowTemplate:
                 f"{names} is only in the {'record' if missing else 'table'}.",
                 "Change any row of the table, so that the connector sends its new columns; then load again.",
             )
-        self._writers = [_writer(column, column.name in mapped or column.name in self._key_names) for column in columns]
+        self._writers = [_writer(column, column.name in mapped or column.name in self.key_names) for column in columns]
         self._fillers = [filler_of(column) for column in columns]
 
     def record(self, texts: Sequence[str | None]) -> tuple[bytes, bytes]:
@@ -87,14 +90,14 @@ class RowTemplate:
         Raises:
             ValueError: a value cannot be said in the topic's words; the text says which and why.
         """
-        key = self.key({name: texts[self._places[name]] for name in self._key_names})
+        key = self.key({name: texts[self._places[name]] for name in self.key_names})
         row = {name: self._value(self._places[name], texts[self._places[name]]) for name in self._row_names}
         payload = self._around(row)
         return key, _closed(self._value_head, json.dumps(payload, separators=(",", ":"), ensure_ascii=False))
 
     def key(self, texts: Mapping[str, str | None]) -> bytes:
         """Return the bytes of a key, the same that the connector writes: rows are told apart by them."""
-        values = [(name, self._value(self._places[name], texts[name])) for name in self._key_names]
+        values = [(name, self._value(self._places[name], texts[name])) for name in self.key_names]
         if any(isinstance(value, float | dict | list) for _, value in values):
             raise ValueError("a key with a fraction or a structure is not written the same by everybody")
         inner = ",".join(f"{_text(name)}:{_plain(value)}" for name, value in values)

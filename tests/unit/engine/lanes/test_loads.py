@@ -1,0 +1,178 @@
+"""Rows of a load never put a row back, whatever changes, and however often the task is killed."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, NamedTuple, cast
+
+import pytest
+from confluent_kafka import Message
+
+from metl_gui.engine.lanes.lane_order import Place
+from metl_gui.engine.lanes.loads import SUPERSEDED_PARTLY, LoadOrder, LoadShare
+from metl_gui.engine.lanes.mapping import Mapped, Mappers
+from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote
+from metl_gui.engine.lanes.share import Share
+from metl_gui.engine.report import Tally
+
+NOTE = OffsetNote(run="run")
+
+
+def record(offset: int, key: int, value: object) -> Message:
+    text = None if value is None else json.dumps(value).encode()
+    return Message(topic="t", partition=0, offset=offset, key=b"%d" % key, value=text, timestamp=(1, 1))
+
+
+class Output:
+    """Stands where the kernel and the sink are: keeps what is mapped, in its order."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, int | None]] = []
+
+    def map(self, _share: Share, messages: list[Message]) -> Mapped:
+        for message in messages:
+            value = message.value()
+            self.sent.append((int(message.key() or b""), None if value is None else int(json.loads(value))))
+        return Mapped(messages, Tally(read=len(messages), mapped=len(messages)), [])
+
+
+class History(NamedTuple):
+    """What a table went through.
+
+    Args:
+        changes: its topic: each change as key and count, None for a delete.
+        rows: what was read of it at one moment.
+        noted_from, after: places in the topic, as whoever reads the rows asks for them.
+        now: what the table holds at the end.
+    """
+
+    changes: list[tuple[int, int | None]]
+    rows: dict[int, int]
+    noted_from: int
+    after: int
+    now: dict[int, int]
+
+
+def a_history(choice: random.Random) -> History:
+    """Invent a table that changes before, while and after its rows are read; the connector lags behind it."""
+    table = dict.fromkeys(range(choice.randint(1, 12)), 0)
+    changes: list[tuple[int, int | None]] = []
+    marks = sorted(choice.randint(0, 60) for _ in range(3))
+    rows: dict[int, int] = {}
+    noted_from = after = 0
+    for step in range(60):
+        if step == marks[0]:
+            noted_from = max(0, len(changes) - choice.randint(0, 8))  # what is not sent yet is asked for too early only
+        if step == marks[1]:
+            rows = dict(table)
+        if step == marks[2]:
+            after = len(changes)
+        key = choice.randint(0, 14)
+        if key in table and choice.random() < 0.15:
+            del table[key]
+            changes.append((key, None))
+        elif key in table:
+            table[key] += 1
+            changes.append((key, table[key]))
+        elif not any(one == key for one, _ in changes):  # a key that was deleted stays so, to be told apart
+            table[key] = 0
+            changes.append((key, 0))
+    if marks[1] == 60:
+        rows = dict(table)
+    if marks[0] == 60:
+        noted_from = len(changes)
+    return History(changes, rows, noted_from, max(after, noted_from) if marks[2] < 60 else len(changes), table)
+
+
+class Task:
+    """Maps changes and rows of one partition as a task of a lane does; ``kill`` forgets what was not committed."""
+
+    def __init__(self, history: History, choice: random.Random) -> None:
+        self.history, self.choice = history, choice
+        self.changes = [record(at, key, count) for at, (key, count) in enumerate(history.changes)]
+        self.rows = [record(at, key, count) for at, (key, count) in enumerate(history.rows.items())]
+        choice.shuffle(self.rows)
+        self.rows = [
+            record(at, int(row.key() or b""), json.loads(row.value() or b"")) for at, row in enumerate(self.rows)
+        ]
+        self.output = Output()
+        self.live_at = self.load_at = 0
+        self.begin()
+
+    def begin(self) -> None:
+        self.live = Share(Place("t", 0), self.live_at, NOTE, Counts())
+        order = LoadOrder(
+            id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=len(self.rows),
+            noted_from=self.history.noted_from, after=self.history.after,
+        )  # fmt: skip
+        self.load = LoadShare(order, self.live, self.load_at, NOTE, Counts())
+
+    def turn(self) -> None:
+        live = self.changes[self.live_at : self.live_at + self.choice.randint(0, 3)]
+        self.load.note_changes(live)
+        self.load.advance()
+        self._read()
+        self.load.advance()
+        rows = [self.load.arrived.pop(0) for _ in range(min(len(self.load.arrived), self.choice.randint(0, 3)))]
+        before = len(self.output.sent)
+        self.output.map(self.live, live)
+        done = self.load.map(cast(Mappers, self.output), rows)
+        assert done.tally.read == done.tally.mapped + done.tally.skipped == len(rows)
+        if self.choice.random() < 0.1:
+            del self.output.sent[before:]  # the transaction was taken back
+            self.begin()
+            return
+        self.live_at += len(live)
+        self.load_at += len(rows)
+        self.live.position = self.live_at
+        self.load.position = max(self.load.position, self.load_at)
+        if self.choice.random() < 0.05:
+            self.begin()
+
+    def _read(self) -> None:
+        reads: Any = self.load.reads
+        if reads is None:
+            return
+        log = self.changes if reads.topic == "t" else self.rows
+        some = log[reads.offset : reads.offset + self.choice.randint(0, 5)]
+        for message in some:
+            self.load.arrive(message)
+        if not some and reads.offset >= len(log):
+            self.load.ended(len(log))
+
+    @property
+    def is_done(self) -> bool:
+        return self.live_at == len(self.changes) and self.load_at == len(self.rows)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_whatever_changes_no_row_is_lost_and_none_goes_back(seed: int) -> None:
+    choice = random.Random(seed)
+    history = a_history(choice)
+    task = Task(history, choice)
+    for _ in range(10_000):
+        if task.is_done:
+            break
+        task.turn()
+    assert task.is_done
+    told: dict[int, list[int | None]] = {}
+    for key, count in task.output.sent:
+        told.setdefault(key, []).append(count)
+    assert {key: counts[-1] for key, counts in told.items() if counts[-1] is not None} == history.now
+    for counts in told.values():
+        numbers = [count for count in counts if count is not None]
+        assert numbers == sorted(numbers)
+        assert None not in counts[:-1]
+
+
+def test_a_row_is_counted_apart_when_its_changes_left_out_a_large_value_and_not_once_one_said_it() -> None:
+    live = Share(Place("t", 0), 0, NOTE, Counts())
+    order = LoadOrder(
+        id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=2, noted_from=0, after=0
+    )
+    load = LoadShare(order, live, 0, NOTE, Counts())
+    left_out = {"text": "__debezium_unavailable_value"}
+    load.note_changes([record(0, 1, left_out), record(1, 2, 5), record(2, 2, left_out)])
+    tally = load.map(cast(Mappers, Output()), [record(0, 1, 0), record(1, 2, 0)]).tally
+    assert (tally.read, tally.skipped, tally.by_skip) == (2, 2, {SUPERSEDED_PARTLY: 1, "superseded": 1})

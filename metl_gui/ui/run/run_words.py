@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from metl_gui.engine.kafka.servers import is_kafka, parse_address
+from metl_gui.errors import RunError
 from metl_gui.ui.run.amounts import duration
 from metl_gui.workbench.running import PRODUCTION
 
@@ -31,8 +33,17 @@ def title_words(report: Mapping[str, Any]) -> str:
 
 
 def source_words(source: str) -> str:
-    """Name a source by the last part of its path; an address as it is."""
-    return source if "://" in source else Path(source).name or source
+    """Name a source by the last part of its path; topics by the first of them, another address as it is."""
+    if not is_kafka(source):
+        return source if "://" in source else Path(source).name or source
+    try:
+        address = parse_address(source)
+    except RunError:
+        return source
+    if address.pattern:
+        return f"topics ^{address.pattern}"
+    more = len(address.topics) - 1
+    return f"{address.topics[0]} and {more} more" if more > 0 else address.topics[0] if address.topics else source
 
 
 def moment_words(when_ms: int) -> str:

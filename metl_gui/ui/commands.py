@@ -18,6 +18,7 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
+from metl_gui.ui.exporting.dialog import ExportDialog
 from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Job, Outcome, Task
 from metl_gui.ui.keys.dialog import KeysDialog
@@ -28,12 +29,11 @@ from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.palette.entries import Entry, entries_of
 from metl_gui.ui.showing import show
 from metl_gui.workbench.assigning import checked_name
-from metl_gui.workbench.exporting import ExportResult, export_published
-from metl_gui.workbench.exports import find_export
+from metl_gui.workbench.exporting import ExportResult
 from metl_gui.workbench.importing import ImportResult, add_reading, import_sources
 from metl_gui.workbench.mapping import MapResult, import_mapping
 from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.publishing import live_state
+from metl_gui.workbench.publishing import live_state, published_states
 from metl_gui.workbench.recognizing import Recognized
 from metl_gui.workbench.remote_sources import EVERYTHING, Choice
 from metl_gui.workbench.resuming import resume
@@ -180,25 +180,25 @@ class Commands(QObject):
         self._writing = []
 
     def ask_and_export(self) -> None:
-        """Ask for a file and export the published matrix in the format of its suffix."""
+        """Ask for a format and a place, and export what is published."""
         workbench = self._project.workbench
         if workbench is None:
             return
-        if live_state(workbench) is None:
+        live = live_state(workbench)
+        if live is None:
             publish = self._window.actions_table["publish"]
             text = "Nothing is published yet, and exports take what is."
             self._window.notify(text, "Publish…", publish.trigger, is_good=False)
             return
-        choices = "Matrix as JSON (*.json);;Compact set (*.dusb);;Mapping table (*.csv)"
-        start = str(Path(self._folder()) / "matrix.json")
-        name, _ = QFileDialog.getSaveFileName(self._window, "Export the matrix", start, choices)
-        if not name:
-            return
-        path = Path(name)
-        format_ = find_export({".csv": "csv", ".dusb": "dusb"}.get(path.suffix, "json"))
-        self._window.jobs.start(
-            "Exporting", lambda watch: export_published(workbench, format_, path, watch=watch), self._exported
-        )
+        others = sorted(published_states(workbench), key=lambda named: -named.state)
+        states = [live, *(each for each in others if each.state != live.state)]
+        name, folder = self._window.settings.last_export
+        place = Path(folder) if folder and Path(folder).is_dir() else Path(self._folder())
+        dialog = ExportDialog(workbench, states, self._window.jobs, place, name, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.exported.connect(self._exported)
+        self._project.opened.connect(dialog.close)
+        dialog.open()
 
     def remove_version(self) -> None:
         """Remove the version selected in a tree, after naming what goes with it."""
@@ -339,15 +339,8 @@ class Commands(QObject):
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""
             self._window.notify(f"{number_of(result.set, 'element')} set.{already}")
 
-    def _exported(self, outcome: Outcome[ExportResult]) -> None:
-        self._failed_only(outcome)
-        if outcome.value is not None:
-            done = outcome.value
-            held = f", {done.held:,} of them held until reviewed" if done.held else ""
-            them = "it" if done.left_out == 1 else "them"
-            said = f" {number_of(done.left_out, 'block')} left out, as nobody has confirmed {them}."
-            out = said if done.left_out else ""
-            self._window.notify(f"{number_of(done.blocks, 'block')} of state {done.state:,} exported{held}.{out}")
+    def _exported(self, done: ExportResult) -> None:
+        self._window.settings.remember_export(done.format, done.path.parent)
 
     def _failed_only(self, outcome: Outcome[Any]) -> None:
         if outcome.error is not None:

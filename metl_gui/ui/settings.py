@@ -109,6 +109,16 @@ class ViewSettings:
         self._store.setValue("last_open", str(path) if path is not None else "")
 
     @property
+    def last_export(self) -> tuple[str, str]:
+        """Name of the format that was exported last, and the folder it went to; empty texts for none."""
+        found = self._texts("last_export")
+        return (found[0], found[1]) if len(found) == 2 else ("", "")
+
+    def remember_export(self, format_name: str, folder: Path) -> None:
+        """Keep the format and the folder of an export."""
+        self._store.setValue("last_export", [format_name, str(folder)])
+
+    @property
     def shows_time(self) -> bool:
         """Whether the slider over the states stands under the matrix."""
         return str(self._store.value("time_slider", "")) == "shown"

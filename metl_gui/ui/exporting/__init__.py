@@ -1,0 +1,1 @@
+"""Exports in the window: one dialog over all formats of ``workbench.exports``."""

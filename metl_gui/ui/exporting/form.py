@@ -63,6 +63,7 @@ class ExportForm(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._of_format: list[QWidget] = []
         line = QHBoxLayout()
+        line.setSpacing(themes.px(8))
         line.addWidget(self.place, 1)
         line.addWidget(self.browse)
         self.place_label = plain_label("File")

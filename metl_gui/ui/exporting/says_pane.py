@@ -26,6 +26,7 @@ class SaysPane(QWidget):
         while (item := self._column.takeAt(0)) is not None:
             old = item.widget()
             if old is not None:
+                old.hide()
                 old.deleteLater()
         for sentence in self.sentences:
             label = plain_label(sentence, "dim", self)

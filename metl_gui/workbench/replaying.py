@@ -17,7 +17,7 @@ from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpe
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.profiles import find_target
+from metl_gui.workbench.profiles import find_target, kafka_servers
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here
 from metl_gui.workbench.running import PRODUCTION, TEST, EventSink, Mode, RunResult, pin, run_prepared, servers_of
 from metl_gui.workbench.session import Workbench
@@ -71,10 +71,12 @@ class StillWaiting:
 
 
 def what_waits(errors: str | Path, mode: Mode = TEST) -> StillWaiting:
-    """Look what a replay of a mode would find in an error store; costs a look at each of its parts.
+    """Look what a replay of a mode would find in an error store or topic; costs a look at each part, or at the newest.
 
     Nothing waits in a store that is gone or cannot be read.
     """
+    if is_kafka(str(errors)):
+        return _what_waits_in_topic(str(errors), mode)
     try:
         store = ErrorStore.at(errors)
         parts = store.waiting(mode)
@@ -83,6 +85,15 @@ def what_waits(errors: str | Path, mode: Mode = TEST) -> StillWaiting:
         return StillWaiting()
     is_untouched = not any(part.name in behind for part in store.meant())
     return StillWaiting(tuple(sorted({part.reason for part in parts})), is_untouched and bool(parts))
+
+
+def _what_waits_in_topic(errors: str, mode: Mode) -> StillWaiting:
+    from metl_gui.engine.sources.error_topic import what_waits_in_topic
+
+    try:
+        return StillWaiting(*what_waits_in_topic(kafka_servers(errors), errors, mode))
+    except RunError:
+        return StillWaiting()
 
 
 def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
 from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.orders import WaitingRecords
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
 from metl_gui.engine.kafka.records import Columns, headers_json, records_of_columns
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.results import SetAsideRecord
+from metl_gui.engine.runs import NOOP, ReplayOrder, RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
+from metl_gui.engine.sources.topic_source import ErrorTopicSource
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -38,6 +41,37 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
             row = _row(message)
             if row is not None and row.reason in reasons:
                 yield row
+
+
+def what_waits_in_topic(
+    servers: KafkaServers, address: str, mode: Literal["test", "production"]
+) -> tuple[tuple[str, ...], bool]:
+    """Look what a replay would find in an error topic, among its newest records.
+
+    Args:
+        servers: where the topic is.
+        address: its address.
+        mode: of the replay.
+
+    Returns:
+        What the records were set aside for, and whether nothing was replayed so far.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or the topic is not there.
+    """
+    order = RunSpec(
+        run_id="", plan=b"", source=address, sink=NOOP, folder="", mode=mode, replay=ReplayOrder(), servers=(servers,)
+    )
+    source = ErrorTopicSource(order)
+    waiting = WaitingRecords((), source.behind, is_again=False, is_with_large=False)
+    wanted = [one._replace(start=max(one.start, one.stop - MOST_OFFSETS)) for one in source.wanted]
+    found = {
+        one.reason
+        for batch in RangeReader(servers, wanted).batches()
+        for one in map(SetAsideMessage.of, batch)
+        if one.is_meant(waiting) and not one.is_cut
+    }
+    return tuple(sorted(found)), bool(found) and not source.behind
 
 
 def _row(message: Message) -> SetAsideRecord | None:

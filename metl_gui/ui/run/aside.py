@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.results import first_set_aside
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
@@ -27,6 +29,8 @@ from metl_gui.workbench.running import Mode
 _KEPT_IN_PART = "too_large"
 _LOOKED_AT = 20
 _WHERE, _STEP = 1, 3
+_LOOK_SECONDS = 5.0
+"""Between two looks into an error topic."""
 _ROOM_FOR_WHERE_PX = 430
 _NOTHING_YET = "Nothing so far."
 _NOTHING = "Nothing was set aside."
@@ -50,7 +54,9 @@ class Found:
 
 
 def look_at(errors: str, mode: Mode, reasons: tuple[str, ...]) -> Found:
-    """Look into an error store; one that is gone holds nothing."""
+    """Look into an error store, or an error topic; one that is gone holds nothing."""
+    if is_kafka(errors):
+        return Found(True, what_waits(errors, mode))
     folder = Path(errors)
     if not errors or not folder.is_dir():
         return Found()
@@ -78,6 +84,9 @@ class AsidePanel(QFrame):
         self.waiting = StillWaiting()
         self._counts: tuple[tuple[str, int], ...] = ()
         self._where: dict[str, str] = {}
+        self._live: tuple[str, Mode] | None = None
+        self._looked_at: dict[str, int] = {}
+        self._next_look = 0.0
         self._is_busy = False
         self.model = TableModel(
             [
@@ -113,6 +122,7 @@ class AsidePanel(QFrame):
     def clear(self) -> None:
         """Show that nothing was run."""
         self._looking.cancel()
+        self._live, self._looked_at, self._next_look = None, {}, 0.0
         self._where, self.waiting = {}, StillWaiting()
         self.show_counts({})
         self.note.setText("what cannot be mapped yet, and what to do")
@@ -123,9 +133,25 @@ class AsidePanel(QFrame):
         self._counts = tuple(sorted(by_reason.items(), key=lambda pair: -pair[1]))
         self.model.show_rows([self._row(reason, count) for reason, count in self._counts])
         self._say()
+        if self._live is not None and dict(by_reason) != self._looked_at and time.monotonic() > self._next_look:
+            self._look_again()
+
+    def follow(self, errors: str, mode: Mode) -> None:
+        """Look what waits in an error topic while its run goes on, whenever there is more of it."""
+        self._live = (errors, mode)
+
+    def _look_again(self) -> None:
+        if self._live is None:
+            return
+        errors, mode = self._live
+        self._looked_at, self._next_look = dict(self._counts), time.monotonic() + _LOOK_SECONDS
+        reasons = tuple(self._looked_at)
+        title = "Looking at what waits"
+        self._looking.start(title, lambda _watch: look_at(errors, mode, reasons), self._take, is_quiet=True)
 
     def show_report(self, report: Mapping[str, Any]) -> None:
         """Show what a finished run set aside, and what of it still waits."""
+        self._live = None
         self._where, self.waiting = {}, StillWaiting()
         self.show_counts(report["by_reason"])
         errors, mode, reasons = str(report.get("errors") or ""), report["mode"], tuple(report["by_reason"])

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.nodes import Side
 from metl_gui.core.version_tasks import VersionTask
+from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.head_bar import PAGES
@@ -25,7 +26,7 @@ from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.filled import AttributeFilled
 from metl_gui.workbench.replaying import ReplayRequest, what_waits
-from metl_gui.workbench.running import PRODUCTION
+from metl_gui.workbench.running import PRODUCTION, TEST, Mode
 from metl_gui.workbench.version_tasks import REASONS, version_tasks
 
 if TYPE_CHECKING:
@@ -190,19 +191,28 @@ class RunCommands:
     # replays
 
     def replay(self) -> None:
-        """Map again what the shown run set aside, in the mode of that run."""
-        workbench, report = self._project.workbench, self._page.report
-        if workbench is None or report is None or self._window.spark.is_running or not report.get("errors"):
+        """Map again what the shown run set aside, in the mode of that run; one into topics sends them there again."""
+        workbench, (errors, mode, sink) = self._project.workbench, self._aside_of_shown()
+        if workbench is None or self._window.spark.is_running or not errors:
             return
-        mode, sink = report["mode"], ""
-        if mode == PRODUCTION:
+        if mode == PRODUCTION and not is_kafka(sink):
             sink = QFileDialog.getExistingDirectory(self._window, "New or empty folder for the replayed messages")
             if not sink:
                 return
         wanted = self._page.aside.wanted
         reasons = () if set(wanted) == set(self._page.aside.waiting.reasons) else wanted
         self._window.show_page(PAGES.index("Run"))
-        self._page.replay(ReplayRequest(report["errors"], sink, mode=mode, reasons=reasons))
+        self._page.replay(ReplayRequest(errors, sink if mode == PRODUCTION else "", mode=mode, reasons=reasons))
+
+    def _aside_of_shown(self) -> tuple[str, Mode, str]:
+        """Return the error store or topic of the shown run, its mode, and where its messages go; empty for nothing."""
+        report, live = self._page.report, self._page.production.followed
+        if report is not None:
+            return str(report.get("errors") or ""), report["mode"], str(report.get("outputs") or "")
+        if live is not None and is_kafka(live.order.spec.errors):
+            spec = live.order.spec
+            return spec.errors, spec.mode, spec.sink
+        return "", TEST, ""
 
     def replay_of(self, task: VersionTask) -> Callable[[], None] | None:
         """Return what maps the records of a task in a test; ``None`` where they are gone, or wait for production."""

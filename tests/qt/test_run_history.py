@@ -106,7 +106,7 @@ def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
 def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) -> None:
     model = HistoryModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    entries = [entry_of_past(run) for run in page_of(ran)._runs]
+    entries = [entry_of_past(run) for run in page_of(ran).past_runs]
     for shown in ([], entries[1:], entries, entries[:1], entries[::-1], []):
         model.show_entries(shown)
         assert model.rowCount() == len(shown)
@@ -264,7 +264,7 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
     page = page_of(ran)
     for model in page.comparison.models.values():
         QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    page._compare((entry_of_past(page._runs[2]), entry_of_past(page._runs[1])))
+    page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
     click_cell(page.comparison.tables[kind], 0, column)
     assert page.body.isVisible()
     assert (page.report or {})["run_id"] == run_id
@@ -276,7 +276,7 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
 
 def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> None:
     page = page_of(ran)
-    page._compare((entry_of_past(page._runs[2]), entry_of_past(page._runs[1])))
+    page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
     table = page.comparison.tables["filled"]
     table.setFocus()
     table.setCurrentIndex(page.comparison.models["filled"].index(0, 0))
@@ -490,8 +490,8 @@ STATES: dict[str, Callable[[Window], object]] = {
     "running": own_run,
     "speed": lambda window: window.run_page.show_speed(),
     "details": lambda window: window.run_page.show_details(),
-    "compared": lambda window: window.run_page._compare(
-        (entry_of_past(window.run_page._runs[2]), entry_of_past(window.run_page._runs[1]))
+    "compared": lambda window: window.run_page.setup.history.comparison_wanted.emit(
+        (entry_of_past(window.run_page.past_runs[2]), entry_of_past(window.run_page.past_runs[1]))
     ),
     "production": lambda window: window.run_page.setup.mode.choose("production"),
 }

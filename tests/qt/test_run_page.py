@@ -265,7 +265,7 @@ def test_the_button_replays_the_selected_reason_or_all_in_the_mode_of_the_run(
     panel = window.run_page.aside
     QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
     assert asked[-1] == ReplayRequest(str(errors), str(tmp_path / "again"), mode="production")
-    window.run_page.show_past(window.run_page._runs[0])
+    window.run_page.show_past(window.run_page.past_runs[0])
     click(panel, 0, 0)
     QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
     assert asked[-1].reasons == ("block_needs_review",)
@@ -277,7 +277,7 @@ def test_records_that_are_not_kept_any_more_cannot_be_replayed_and_the_panel_say
     errors.rename(tmp_path / "elsewhere")
     workbench = unknown.project.workbench
     assert workbench is not None
-    unknown.run_page.show_past(unknown.run_page._runs[0])
+    unknown.run_page.show_past(unknown.run_page.past_runs[0])
     assert "not kept" in unknown.run_page.aside.note.text()
     assert not unknown.run_page.aside.replay.isVisible()
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.document import Document
 from metl_gui.engine.kafka.topics import TopicPlan
+from metl_gui.ui import asking
 from metl_gui.ui.jobs import Outcome, SynchronousJobs
 from metl_gui.ui.kafka.making_dialog import MakingDialog
 from metl_gui.ui.kafka.sink_dialog import SinkDialog, TopicSink
@@ -181,6 +182,18 @@ def test_topics_to_topics_in_production_is_a_fast_lane_unless_batches_are_chosen
     assert (setup.request.lane, setup.request.follow, setup.request.wait_seconds) == ("batch", False, 0.0)
     assert "At least once" in mode.lane.words.text()
     assert mode.follow.isVisible()
+
+
+def test_a_fast_lane_without_an_error_topic_is_refused_with_the_way_to_one(
+    topics: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(asking, "tell", lambda error, *_: told.append(f"{error.title} {error.hint}"))
+    topics.run_page.setup.places.take_sink(TopicSink("kafka://127.0.0.1:9/cdm.{entity}"))
+    published_mode(topics)
+    topics.run_page.run_chosen()
+    assert len(told) == 1
+    assert told[0].startswith("A fast lane needs a topic for what it sets aside. Name an error topic")
 
 
 def test_a_folder_leaves_nothing_of_topics_in_what_is_asked(topics: Window) -> None:

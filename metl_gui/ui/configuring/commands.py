@@ -57,7 +57,7 @@ class SettingCommands:
         """Show the connection profiles: one of them first, or else the Spark that runs use now."""
         window, box = self._window, self._window.run_page.setup.target
         dialog = ProfilesDialog(window.jobs, chosen or box.text.removeprefix(SIGN), window, kind=kind)
-        dialog.changed.connect(window.run_page.refresh_targets)
+        dialog.changed.connect(window.run_page.targets.refresh)
         dialog.wanted.connect(self._use)
         show(dialog)
 

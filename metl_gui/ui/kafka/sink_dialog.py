@@ -27,7 +27,10 @@ _PATTERN = f"metl.{ENTITY}"
 _ERRORS = "metl.errors"
 _PATTERN_WORDS = f"{ENTITY} stands for the name of the entity; without it all messages go into one topic."
 _TOMBSTONE_WORDS = "Compacted topics forget a row by it; connectors of databases delete by it."
-_ERRORS_WORDS = "Takes what is set aside, whole, with the reason in its headers. Empty: a folder of the run's own."
+_ERRORS_WORDS = (
+    "Takes what is set aside, whole, with the reason in its headers. A fast lane needs one; else it may be empty, for "
+    "a folder of the run's own."
+)
 _MADE_WORDS = "The others are shown with their settings before the run, and made when you say so."
 _KEY_WORDS = "Keyed by the mapped key, so that the messages of a row stay in order. No topic is made unasked."
 

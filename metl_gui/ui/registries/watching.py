@@ -146,8 +146,8 @@ class RegistryWatch(QObject):
         else:
             self.begin(Watched(source))
 
-    def show_found(self) -> None:
-        """Show the review item of what came last."""
+    def show_found(self, _how: object = None) -> None:
+        """Show the review item of what came last; however the desktop says that it was asked for."""
         if self._window.isMinimized():
             self._window.showNormal()
         self._window.activateWindow()

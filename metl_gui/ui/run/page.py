@@ -12,7 +12,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import EngineEvent, RunStarted
-from metl_gui.errors import MetlError, UserError
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.errors import MetlError
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
@@ -20,13 +21,14 @@ from metl_gui.ui.lanes.now import LaneNow
 from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.run.body import RunBody
-from metl_gui.ui.run.comparison import ENTITY, REASON, Compared, ComparisonPanel
+from metl_gui.ui.run.comparison import ComparisonPanel
 from metl_gui.ui.run.details import DetailsPanel
 from metl_gui.ui.run.entries import OWN, entry_of_own, entry_of_past
-from metl_gui.ui.run.figures import KERNEL, READ
 from metl_gui.ui.run.followed import FollowedRun
 from metl_gui.ui.run.head import VIEWS, FailureCard, RunHead
 from metl_gui.ui.run.history_model import HistoryEntry
+from metl_gui.ui.run.known_targets import KnownTargets
+from metl_gui.ui.run.leading import Leading
 from metl_gui.ui.run.past_course import told_of
 from metl_gui.ui.run.production import ProductionRuns
 from metl_gui.ui.run.run_words import DIED, count_words, in_place_words, moment_words, source_words, title_words
@@ -34,14 +36,11 @@ from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.speed import SpeedPanel
 from metl_gui.ui.run.starting import Starting
-from metl_gui.ui.run.target_box import without_secrets
 from metl_gui.ui.settings import ViewSettings
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.production import LiveRun
-from metl_gui.workbench.profile_kinds import Kind
-from metl_gui.workbench.profiles import profiles
 from metl_gui.workbench.replaying import ReplayRequest
-from metl_gui.workbench.run_history import PastRun, RunStatus, compare_runs, runs
+from metl_gui.workbench.run_history import PastRun, RunStatus, runs
 from metl_gui.workbench.running import PRODUCTION, RunRequest, RunResult
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -79,18 +78,19 @@ class RunPage(QMainWindow):
         super().__init__(parent)
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("runPage")
-        self._project, self._spark, self._settings = project, spark, settings
+        self._project, self._spark = project, spark
         self.production = ProductionRuns(jobs, self)
         self._reading, self._listing = NewestJob(jobs, self), NewestJob(jobs, self)
         self.report: Mapping[str, Any] | None = None
         self.own: FollowedRun | None = None
         self.followed: FollowedRun | None = None
         self.past: PastRun | None = None
-        self._runs: tuple[PastRun, ...] = ()
+        self.past_runs: tuple[PastRun, ...] = ()
         self._wanted = ""
         self._runs_for: Workbench | None = None
         self._last: RunRequest | ReplayRequest | None = None
         self.setup, self.head, self.failure = RunSetup(), RunHead(), FailureCard()
+        self.targets = KnownTargets(settings, self.setup.target)
         self.body = RunBody(lambda: project.newest, jobs)
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
@@ -101,6 +101,7 @@ class RunPage(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self.setCentralWidget(self._central())
         self._connect()
+        Leading(self)
 
     # starting
 
@@ -141,7 +142,7 @@ class RunPage(QMainWindow):
         workbench = self._project.workbench
         if workbench is None or self.production.is_starting:
             return
-        self._remember(request.spark)
+        self.targets.remember(request.spark)
         self._last = request
         self._show_nothing()
         self.head.say("Production", "is being started", "starting", "accent")
@@ -153,26 +154,12 @@ class RunPage(QMainWindow):
         if workbench is None or self._spark.is_running:
             return None
         self._last, self._runs_for = request, workbench
-        self._remember(request.spark)
+        self.targets.remember(request.spark)
         title = kind if request.mode == PRODUCTION else f"{kind} · state {self._project.value.state:,}"
         self.own = FollowedRun(title)
         self._list()
         self.show_own()
         return workbench
-
-    def _remember(self, target: str) -> None:
-        known = without_secrets(target)
-        if known:
-            self._settings.remember_target(known)
-            self.refresh_targets()
-
-    def refresh_targets(self) -> None:
-        """Offer the targets used lately and the profiles that there are now."""
-        try:
-            names = [profile.name for profile in profiles(Kind.SPARK)]
-        except UserError:
-            names = []  # their dialog says why they cannot be read
-        self.setup.target.show_targets(self._settings.targets, names)
 
     # what is shown
 
@@ -200,6 +187,14 @@ class RunPage(QMainWindow):
     def show_speed(self) -> None:
         """Show how fast the kernel was."""
         self.show_view(_SPEED)
+
+    def show_whole(self) -> None:
+        """Show the figures and messages of the run."""
+        self.show_view(_RUN)
+
+    def show_compared(self) -> None:
+        """Show the runs that were compared last."""
+        self.show_view(_COMPARE)
 
     def show_comparison(self) -> None:
         """Show two runs side by side, those that are selected in the history where there are two."""
@@ -260,6 +255,8 @@ class RunPage(QMainWindow):
         self.head.offer("Stop this run")
         if is_fast and self.views.currentIndex() == _RUN:
             self.show_view(_LANE)
+        if is_kafka(spec.errors):
+            self.aside.follow(spec.errors, spec.mode)
         self.production.follow(run)
         self._show_followed()
 
@@ -351,7 +348,7 @@ class RunPage(QMainWindow):
             self.lane.show_lane(self.followed.lane, is_live=True)
         elif view == _SPEED:
             self.speed.show_figures(counts.get("kernel") if counts is not None else None)
-            self.speed.show_runs(self._runs, str((self.report or {}).get("run_id", "")))
+            self.speed.show_runs(self.past_runs, str((self.report or {}).get("run_id", "")))
 
     # following
 
@@ -463,7 +460,7 @@ class RunPage(QMainWindow):
         workbench = self._project.workbench
         self._spark.stop()  # the project that it would be kept with is closed
         self.starting.forget()
-        self.own, self._runs = None, ()
+        self.own, self.past_runs = None, ()
         self.production.watch(workbench.project_id if workbench is not None else "")
         self._show_nothing()
         self.comparison.clear()
@@ -493,58 +490,29 @@ class RunPage(QMainWindow):
             if outcome.error is not None:
                 self.failure.show_error(outcome.error)
             return
-        is_first = not self._runs and self.report is None and self.followed is None and not self.head.title.text()
-        self._runs = outcome.value
+        is_first = not self.past_runs and self.report is None and self.followed is None and not self.head.title.text()
+        self.past_runs = outcome.value
         self._show_entries()
         wanted, self._wanted = self._wanted, ""
-        run = next((run for run in self._runs if run.run_id == wanted), None)
+        run = next((run for run in self.past_runs if run.run_id == wanted), None)
         if run is not None:
             self.setup.history.select(wanted)
             if self.followed is None and (self.report or {}).get("run_id") != wanted:
                 self.show_past(run)
-        elif is_first and self._runs:
-            self.setup.history.select(self._runs[0].run_id)
-            self.show_entry(entry_of_past(self._runs[0]))
+        elif is_first and self.past_runs:
+            self.setup.history.select(self.past_runs[0].run_id)
+            self.show_entry(entry_of_past(self.past_runs[0]))
         self._fill_view()
 
     def _show_entries(self) -> None:
         own = [entry_of_own(self.own, self.setup.source.text())] if self.own is not None else []
-        past = sorted(self._runs, key=lambda run: run.status is not RunStatus.RUNNING)  # those that go on first
+        past = sorted(self.past_runs, key=lambda run: run.status is not RunStatus.RUNNING)  # those that go on first
         self.setup.history.show_entries([*own, *(entry_of_past(run) for run in past)])
-
-    # what leads on
-
-    def _follow_figure(self, figure: str) -> None:
-        if figure == READ:
-            self.show_details()
-        elif figure == KERNEL:
-            self.show_speed()
-
-    def _compare(self, pair: tuple[HistoryEntry, HistoryEntry]) -> None:
-        """Compare two runs; one that goes on is taken as far as it is."""
-        known = {run.run_id: run for run in self._runs}
-        a, b = (known.get(entry.run_id) for entry in pair)
-        if a is not None and b is not None:
-            self.comparison.show_comparison(compare_runs(a, b))
-            self.show_view(_COMPARE)
-
-    def _follow_compared(self, compared: Compared) -> None:
-        """Show what a number of a comparison counts."""
-        if compared.kind in (ENTITY, REASON) or (not compared.path and "@" not in compared.name):
-            self.setup.history.select(compared.run.run_id)
-            self.show_view(_RUN)
-            self.show_past(compared.run)
-            if compared.kind == ENTITY:
-                self.messages.show_entity(compared.name)
-            elif compared.kind == REASON:
-                self.messages.show_reason(compared.name)
-        else:
-            self.compared.emit(compared)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Offer the profiles that there are now."""
         super().showEvent(event)
-        self.refresh_targets()
+        self.targets.refresh()
 
     # building
 
@@ -553,7 +521,6 @@ class RunPage(QMainWindow):
         self.setup.run_wanted.connect(self.run_chosen)
         self.setup.stop_wanted.connect(self.stop)
         self.setup.history.chosen.connect(self.show_entry)
-        self.setup.history.comparison_wanted.connect(self._compare)
         self.setup.target.chosen.connect(spark.choose)
         self.head.view_wanted.connect(self.show_view)
         self.starting.test_ready.connect(self._run_test)
@@ -562,10 +529,8 @@ class RunPage(QMainWindow):
         self.head.acted.connect(self._act)
         self.failure.again_wanted.connect(self.run_again)
         self.body.run_wanted.connect(self.run)
-        self.figures.followed.connect(self._follow_figure)
         self.by_entity.filled_wanted.connect(self.show_details)
         self.speed.run_wanted.connect(self.show_run)
-        self.comparison.followed.connect(self._follow_compared)
         self.production.changed.connect(self._list)
         self.production.ticked.connect(self._show_entries)
         self.production.started.connect(self._production_started)

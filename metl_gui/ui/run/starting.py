@@ -74,6 +74,9 @@ class Starting(QObject):
         elif is_production and not request.sink:
             hint = "Choose a folder or topics under To."
             self._refuse("Production needs a place for its messages.", "None is chosen.", hint)
+        elif request.lane == "fast" and not is_kafka(request.errors):
+            hint = "Name an error topic with Topics… under To, or choose batches."
+            self._refuse("A fast lane needs a topic for what it sets aside.", "None is named.", hint)
         elif is_production and live is None:
             return  # the mode says so, and offers to publish
         elif is_kafka(request.sink) or is_kafka(request.errors):

@@ -10,6 +10,7 @@ from pathlib import Path
 from metl_gui import __version__
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
+from metl_gui.errors import UserError
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.exports.mappable import count_masked, mask_sentences
 from metl_gui.workbench.progress import Watch
@@ -89,7 +90,14 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     watch.step(f"Compiling state {document.state}")
     beside, hash_ = choices.beside, state_hash(document)
     plan = compile_plan(document, hash_, choices.include_unconfirmed, beside.wire, beside.framing)
-    (path / job.PLAN).write_bytes(msgspec.json.format(plans.encode(plan), indent=1))
+    try:
+        encoded = plans.encode(plan)
+    except UnicodeEncodeError as error:
+        name = error.object.encode("unicode_escape").decode()
+        raise UserError(
+            "A name of the mapping is no Unicode text.", f"It is {name}.", "No message can carry it: rename it first."
+        ) from error
+    (path / job.PLAN).write_bytes(msgspec.json.format(encoded, indent=1))
     watch.step("Packing the kernel")
     write_kernel(path / job.KERNEL)
     (path / "job.py").write_bytes(Path(job.__file__).read_bytes())

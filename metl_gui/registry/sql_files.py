@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.reading import Continuation, Reading, Refusal
@@ -47,10 +48,13 @@ _DOMAIN = re.compile(
     r"\s*CREATE\s+DOMAIN\s+(?:\"?\w+\"?\.)?\"?(\w+)\"?\s+(?:AS\s+)?([\w ]+(?:\([\d, ]+\))?(?:\[\])*)([^;]*)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"[vV]?(\d{1,18}(?:[._]\d{1,18})*)(?:__|[_-])")
+_LABEL = re.compile(r"[uUvV]?(\d{1,18}(?:[._]\d{1,18})*)(?:__|[_-])")
 _CHANGES_COLUMNS = re.compile(
     r"\s*(?:CREATE\s+TABLE|ALTER\s+TABLE\s.*\b(?:ADD|MODIFY|DROP)\b)", re.IGNORECASE | re.DOTALL
 )
+_BACK = re.compile(r"\.down\.sql$|^U\d[\d._]*__", re.IGNORECASE)
+"""Migrations that undo another one, as the usual tools name them."""
+
 _NOT_NULL = re.compile(r"\bNOT\s+NULL\b", re.IGNORECASE)
 _NOT_TYPES = re.compile(r"\s+(?:NOT|NULL|DEFAULT|CHECK|CONSTRAINT|COLLATE)\b.*", re.IGNORECASE)
 
@@ -64,8 +68,10 @@ def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "")
         prefix: what topics begin with.
     """
     texts, refused = [], []
-    for path, relative in files:
+    for path, relative in _ordered(files):
         try:
+            if _BACK.search(path.name):
+                raise SchemaError("It takes a migration back, so it was passed over.")
             texts.append((path, relative, decode(read_bytes(path))))
         except SchemaError as error:
             refused.append(Refusal(str(path), str(error)))
@@ -88,7 +94,7 @@ class _History:
         self.continuations: list[Continuation] = []
         self._dialect = dialect
         self._prefix = prefix
-        self._tables = Tables(dialect)
+        self._tables = Tables(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
 
     def take(self, source: str, label: str | None, text: str) -> tuple[list[VersionDeclaration], list[str]]:
         """Take up a file, and return the versions that it makes and what of it cannot be read."""
@@ -115,9 +121,7 @@ class _History:
         return declared, wrong or ([] if declared else ["No statement in it makes or changes a table."])
 
     def _name(self, name: tuple[str, ...]) -> str:
-        default = DEFAULT_SCHEMAS.get(self._dialect)
-        whole = name if len(name) > 1 or default is None else (default, *name)
-        return ".".join((self._prefix, *whole) if self._prefix else whole)
+        return ".".join((self._prefix, *name) if self._prefix else name)
 
     def _do(self, text: str) -> Iterator[str]:
         from sqlglot.errors import SqlglotError
@@ -188,6 +192,15 @@ def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
 
 def _blank(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n")
+
+
+def _ordered(files: Sequence[tuple[Path, str]]) -> Sequence[tuple[Path, str]]:
+    """Sort migrations by their versions, where all files have one: 2 comes before 2.1 and 10."""
+    labels = [_label(relative) for _, relative in files]
+    if not all(labels):
+        return files
+    numbered = sorted(enumerate(labels), key=lambda pair: label_order(pair[1] or ""))
+    return [files[at] for at, _ in numbered]
 
 
 def _dialect_of(text: str) -> str:

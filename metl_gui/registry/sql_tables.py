@@ -14,7 +14,7 @@ from metl_gui.registry.postgres_types import ConnectType
 from metl_gui.registry.sql_types import SERIALS, kind_name, own_name, type_of
 
 Name = tuple[str, ...]
-"""A table with what is written before it, without a default."""
+"""A table with its schema or database before it, where that is known."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Table:
     """One table.
 
     Args:
-        name: with what is written before it.
+        name: with its schema or database.
         columns: in order.
         key: columns of the primary key.
         unique: columns of the unique constraints, by the order in which they came.
@@ -86,14 +86,15 @@ class Tables:
 
     Args:
         dialect: sqlglot's name of it.
+        default: the schema of a table that is written without one; empty where there is none.
     """
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, dialect: str, default: str = "") -> None:
         self.tables: dict[Name, Table] = {}
         self._dialect = dialect
         self._named: dict[str, ConnectType | None] = {}
         self._required: set[str] = set()
-        self._database = ""
+        self._database = default
 
     def do(self, statement: exp.Expr) -> None:
         """Take up what a statement changes; most say nothing of tables.
@@ -116,8 +117,8 @@ class Tables:
                     self.tables.pop(self._name(table), None)
             case exp.Comment() if statement.args.get("kind") == "COLUMN":
                 self._comment(statement)
-            case exp.Use():
-                self._database = self._text(statement.this.this) if statement.this else ""
+            case exp.Use() if self._dialect == "mysql" and statement.this:
+                self._database = self._text(statement.this.this)
             case _:
                 return
 
@@ -179,6 +180,13 @@ class Tables:
         for unique in part.find_all(exp.UniqueColumnConstraint):
             if isinstance(unique.this, exp.Schema):
                 table.unique.append(self._columns(unique.this.expressions))
+        # SQL Server says how the rows lie between the words and the columns.
+        laid = part.find(exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
+        if laid is not None and isinstance(laid.this, list):
+            if part.find(exp.PrimaryKeyColumnConstraint):
+                table.key = self._columns(laid.this)
+            else:
+                table.unique.append(self._columns(laid.this))
 
     def _columns(self, parts: Iterable[exp.Expr]) -> tuple[str, ...]:
         found = (part if isinstance(part, exp.Identifier) else part.find(exp.Identifier) for part in parts)
@@ -196,7 +204,7 @@ class Tables:
         column = statement.this
         parts = [self._text(one) for one in column.find_all(exp.Identifier)] if column is not None else []
         written = [self._text(column.args[part]) for part in ("catalog", "db", "table") if column.args.get(part)]
-        table = self.tables.get(tuple(written)) if parts else None
+        table = self.tables.get(self._whole(written)) if parts else None
         found = table.columns.get(self._text(column.this)) if table is not None else None
         if found is not None:
             found.comment = statement.expression.name.strip()
@@ -264,18 +272,22 @@ class Tables:
         table.unique = [tuple(new if name == old else name for name in one) for one in table.unique]
 
     def _rename_table(self, table: Table, to: exp.Expr) -> None:
-        name = self._name(to)
-        if len(name) < len(table.name):
-            name = (*table.name[: len(table.name) - len(name)], *name)
+        written = self._written(to)
+        name = (*table.name[: len(table.name) - len(written)], *written)
         del self.tables[table.name]
         table.was.append(table.name)
         table.name = name
         self.tables[name] = table
 
     def _name(self, table: exp.Expr) -> Name:
-        found = table.find(exp.Table) or table
-        written = [self._text(found.args[part]) for part in ("catalog", "db", "this") if found.args.get(part)]
+        return self._whole(self._written(table))
+
+    def _whole(self, written: list[str]) -> Name:
         return tuple(written) if len(written) > 1 or not self._database else (self._database, *written)
+
+    def _written(self, table: exp.Expr) -> list[str]:
+        found = table.find(exp.Table) or table
+        return [self._text(found.args[part]) for part in ("catalog", "db", "this") if found.args.get(part)]
 
     def _text(self, identifier: object) -> str:
         """Return a name as the database keeps it: what is not quoted loses its case in some of them."""

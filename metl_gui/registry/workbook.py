@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 MAX_FILE_BYTES = 32 * 2**20
-MAX_UNPACKED_BYTES = 128 * 2**20
-MAX_ROWS = 100_000
+MAX_UNPACKED_BYTES = 192 * 2**20
+MAX_ROWS = 120_000
 MAX_COLUMNS = 256
 SUFFIX = ".xlsx"
 

@@ -166,6 +166,8 @@ def offers(source: str, watch: Watch = UNWATCHED) -> list[Offer]:
     with _registry(source, watch) as registry:
         found: list[Offer] = []
         for subject in registry.subjects():
+            if not subject.is_usable:
+                continue
             watch.step(f"{len(found) + 1:,} subjects of {registry.place.shown}")
             readable = subject.kind in READ_KINDS
             found.append(Offer(subject.shown, subject.kind, subject.changed, "", readable, subject.group))

@@ -13,6 +13,7 @@ from metl_gui.registry.remote.web import Web
 from metl_gui.registry.schema_entries import Entry, Reference
 
 PAGE = 500
+LONGEST_NAME = 500
 MAX_SUBJECTS = 200_000
 MAX_VERSIONS = 20_000
 
@@ -37,6 +38,11 @@ class Subject:
     def shown(self) -> str:
         """The subject with its group."""
         return f"{self.group}/{self.name}" if self.group else self.name
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether people can be shown its name, and a schema be called by it."""
+        return 0 < len(self.shown) <= LONGEST_NAME and self.shown.isprintable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,12 @@ def _words(place: DatabasePlace) -> dict[str, Any]:
         "port": place.port,
         "connect_timeout": CONNECT_SECONDS,
         "client_encoding": "utf8",
+        # A server that is gone in the middle is noticed; a watcher would wait for it for ever.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 30_000,
         "options": f"-c statement_timeout={_STATEMENT_MS} -c default_transaction_read_only=on",
-        # A prompt for a password would stop a program that nobody sits in front of.
-        "passfile": dict(place.settings).get("passfile"),
     }
     own = {"dbname": place.database, "user": place.user, "password": place.password}
     return {name: value for name, value in {**words, **own}.items() if value not in ("", None)}

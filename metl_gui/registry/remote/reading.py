@@ -92,9 +92,11 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
         AwayError: the registry does not answer.
     """
     shown, gathering = registry.place.shown, EntryGathering()
-    readable = [one for one in subjects if one.kind in READ_KINDS]
+    readable = [one for one in subjects if one.kind in READ_KINDS and one.is_usable]
     for one in subjects:
-        if one.kind not in READ_KINDS:
+        if not one.is_usable:
+            gathering.refuse(Refusal(f"{shown} ({one.shown[:80]!r})", "Its name cannot be used: too long, or no text."))
+        elif one.kind not in READ_KINDS:
             gathering.refuse(Refusal(f"{shown} ({one.shown})", _unread(one.kind)))
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="registry") as pool:
         try:

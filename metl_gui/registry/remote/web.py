@@ -18,6 +18,9 @@ from metl_gui.registry.remote.refusals import refusal, unanswered
 MAX_BYTES = 64 * 2**20
 """A list of everything may be long; a single schema is never like this."""
 
+MAX_BYTES_IN_ALL = 2 * 2**30
+"""So much one connection may bring: tens of thousands of schemas of the largest kind."""
+
 ANSWER_SECONDS = 60.0
 """So long one answer may take in all, however it drips."""
 
@@ -45,6 +48,7 @@ class Web:
     def __init__(self, place: RegistryPlace, is_cancelled: Callable[[], bool] = lambda: False) -> None:
         self.place = place
         self._is_cancelled = is_cancelled
+        self._received = 0
         headers = {"Accept": _ACCEPTS}
         if place.token:
             headers["Authorization"] = f"Bearer {place.token}"
@@ -138,11 +142,13 @@ class Web:
         end, size = time.monotonic() + ANSWER_SECONDS, 0
         for part in answer.iter_bytes():
             size += len(part)
-            if size > MAX_BYTES:
+            self._received += len(part)
+            if size > MAX_BYTES or self._received > MAX_BYTES_IN_ALL:
+                limit = MAX_BYTES if size > MAX_BYTES else MAX_BYTES_IN_ALL
                 raise SchemaError(
-                    f"An answer of {self.place.shown} is too large.",
-                    f"It goes on beyond {MAX_BYTES // 2**20} MiB.",
-                    "Look whether it is a registry.",
+                    f"{self.place.shown} answers too much.",
+                    f"It goes on beyond {limit // 2**20} MiB.",
+                    "Look whether it is a registry, or ask for fewer subjects.",
                 )
             self._look()
             if time.monotonic() > end:

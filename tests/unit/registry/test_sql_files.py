@@ -1,0 +1,147 @@
+"""Files of SQL to the history of their tables, in the dialects of the databases that Debezium reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.nodes import Side
+from metl_gui.registry import folders
+from metl_gui.registry.formats import Format
+from metl_gui.registry.reading import Reading
+from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.remote_sources import Choice
+from metl_gui.workbench.session import Workbench
+
+
+def read(folder: Path, format_: Format = Format.AUTO, prefix: str = "", **files: str) -> Reading:
+    for name, text in files.items():
+        (folder / f"{name}.sql").write_text(text)
+    return folders.read([folder], format_, prefix=prefix)
+
+
+def types(declaration: VersionDeclaration) -> dict[str, tuple[object, ...]]:
+    own = declaration.attributes
+    return {one.path: (one.type, one.logical.rpartition(".")[2], one.scale, one.optional) for one in own}
+
+
+def test_each_migration_that_changes_a_table_is_a_version_of_it_with_what_was_renamed(tmp_path: Path) -> None:
+    reading = read(
+        tmp_path,
+        prefix="shop",
+        V1__init="CREATE TABLE orders (id bigserial PRIMARY KEY, amount int); CREATE TABLE other (a int);",
+        V2__rename="ALTER TABLE orders RENAME COLUMN amount TO total; ALTER TABLE orders ALTER total SET NOT NULL;",
+        V2_1__more="ALTER TABLE ONLY public.orders ADD note text NOT NULL DEFAULT 'x', DROP COLUMN total;",
+        V10__gone="DROP TABLE other; -- and nothing else\n",
+        U1__back="DROP TABLE orders;",
+    )
+    orders = [one for one in reading.declarations if one.name == "shop.public.orders"]
+    assert [(one.label, [attribute.path for attribute in one.attributes]) for one in orders] == [
+        ("1", ["id", "amount"]),
+        ("2", ["id", "total"]),
+        ("2.1", ["id", "note"]),
+    ]
+    assert orders[1].attributes[1].equivalent_to == ("amount",)
+    assert types(orders[1])["total"] == ("int32", "", None, False)
+    assert all(one.key == ("id",) for one in orders)
+    assert [one.source.rpartition("/")[2] for one in reading.refused] == ["U1__back.sql", "V10__gone.sql"]
+
+
+def test_a_dump_is_read_through_its_data_and_functions(tmp_path: Path) -> None:
+    dump = (
+        "\\connect shop\nSET search_path = '';\n"
+        "CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN; RETURN NEW; END; $$ LANGUAGE plpgsql;\n"
+        'CREATE TABLE public."Orders" (id integer NOT NULL, "when" timestamp(3) without time zone);\n'
+        'COPY public."Orders" (id) FROM stdin;\n1\tit\'s; CREATE TABLE evil (a int);\n\\.\n'
+        'ALTER TABLE ONLY public."Orders" ADD CONSTRAINT p PRIMARY KEY (id);\n'
+        "COMMENT ON COLUMN public.\"Orders\".id IS 'its number';\n"
+    )
+    (found,) = read(tmp_path, dump=dump).declarations
+    assert (found.name, found.key, found.label) == ("public.Orders", ("id",), None)
+    assert types(found) == {"id": ("int32", "", None, False), "when": ("int64", "Timestamp", None, True)}
+    assert found.attributes[0].doc == "its number"
+
+
+def test_types_of_mysql_are_those_of_its_connector(tmp_path: Path) -> None:
+    table = (
+        "CREATE TABLE `db`.`t` (`id` int unsigned NOT NULL AUTO_INCREMENT, b tinyint(1), c decimal(8,3), d datetime(6),"
+        " e enum('a','b') COMMENT 'why', f set('a'), g year, h timestamp NULL, i json, j bit(3), k time, l float,"
+        " m mediumint unsigned, n longblob, PRIMARY KEY (`id`)) ENGINE=InnoDB;"
+        "ALTER TABLE db.t CHANGE b bee smallint NOT NULL;"
+    )
+    (found,) = read(tmp_path, prefix="inv", t=table).declarations
+    assert (found.name, found.key) == ("inv.db.t", ("id",))
+    assert types(found) == {
+        "id": ("int64", "", None, False),
+        "bee": ("int16", "", None, False),
+        "c": ("bytes", "Decimal", 3, True),
+        "d": ("int64", "MicroTimestamp", None, True),
+        "e": ("string", "Enum", None, True),
+        "f": ("string", "EnumSet", None, True),
+        "g": ("int32", "Year", None, True),
+        "h": ("string", "ZonedTimestamp", None, True),
+        "i": ("string", "Json", None, True),
+        "j": ("bytes", "Bits", None, True),
+        "k": ("int64", "MicroTime", None, True),
+        "l": ("float", "", None, True),
+        "m": ("int32", "", None, True),
+        "n": ("bytes", "", None, True),
+    }
+
+
+def test_types_of_sql_server_and_oracle_are_those_of_their_connectors(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    tsql = (
+        "CREATE TABLE [dbo].[t] ([id] int IDENTITY(1,1) NOT NULL, a nvarchar(max), b datetime2, c money,"
+        " d datetimeoffset, e time(3), f uniqueidentifier, g bit,"
+        " CONSTRAINT [PK] PRIMARY KEY CLUSTERED ([id] ASC))\nGO\n"
+        "ALTER TABLE dbo.t ADD h decimal(9,1)\nGO\n"
+    )
+    (found,) = read(tmp_path / "a", t=tsql).declarations
+    assert (found.name, found.key) == ("dbo.t", ("id",))
+    assert [value[:2] for value in types(found).values()] == [
+        ("int32", ""), ("string", ""), ("int64", "NanoTimestamp"), ("bytes", "Decimal"), ("string", "ZonedTimestamp"),
+        ("int32", "Time"), ("string", "Uuid"), ("boolean", ""), ("bytes", "Decimal"),
+    ]  # fmt: skip
+    oracle = (
+        "CREATE TABLE hr.t (id NUMBER(10) NOT NULL, b NUMBER, c NUMBER(10,2), d VARCHAR2(20 CHAR), e DATE, f TIMESTAMP,"
+        " g NUMBER(4), h RAW(16), CONSTRAINT pk PRIMARY KEY (id));"
+    )
+    (found,) = read(tmp_path / "b", Format.SQL_ORACLE, t=oracle).declarations
+    assert (found.name, found.key) == ("HR.T", ("ID",))
+    assert [value[:2] for value in types(found).values()] == [
+        ("int64", ""), ("struct", "VariableScaleDecimal"), ("bytes", "Decimal"), ("string", ""), ("int64", "Timestamp"),
+        ("int64", "MicroTimestamp"), ("int16", ""), ("bytes", ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("CREATE TABLE t (a int", "Line 1 cannot be read"),
+        ("\n\nCREATE TABLE t AS SELECT 1", "Line 3: The columns of public.t are not stated"),
+        ("SELECT 1;", "No statement in it makes or changes a table"),
+        ("CREATE TABLE t (a int, b line, c geometry_nobody_knows)", "leaves out columns of public.t: b (line)"),
+        ("'never ended", "cannot be taken apart"),
+        ("(" * 5000, "No statement"),
+        ("CREATE TABLE t (a int DEFAULT " + "(" * 3000 + "1" + ")" * 3000 + ")", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    reading = read(tmp_path, t=text)
+    assert said in " ".join(one.reason for one in reading.refused)
+
+
+def test_a_table_that_was_renamed_goes_on_in_the_project(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1_a.sql").write_text("CREATE TABLE orders (id int, a text);")
+    (tmp_path / "in" / "2_b.sql").write_text("ALTER TABLE orders RENAME TO sales; ALTER TABLE sales ADD b text;")
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        import_sources(workbench, Side.EXTRACTION, [tmp_path / "in"], choice=Choice(prefix="shop"))
+        tree = workbench.document.tree(Side.EXTRACTION)
+        assert tree.named("shop.public.sales") == tree.named("shop.public.orders")
+        (schema,) = tree.schemas()
+        assert len(schema.version_ids) == 2

@@ -5,6 +5,7 @@ Nothing is made that was not shown before.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,7 @@ _ERROR_DAYS = 30
 _DAY_MS = 24 * 3600 * 1000
 _ERROR_BYTES = 8 << 20
 _MANY = 100
+_LOOK_SECONDS = 0.05
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
@@ -110,6 +112,19 @@ def create_topics(servers: KafkaServers, plans: Sequence[TopicPlan]) -> None:
             raise RunError(
                 f"Topic {name} cannot be made.", f"{reason.title} {reason.text}", reason.hint or "Make it yourself."
             ) from error
+    if made:
+        with in_words(servers, said):
+            _await(client, made)
+
+
+def _await(client: AdminClient, names: Iterable[str]) -> None:
+    """Wait until servers name topics that were made; they tell each other a moment after they said it was done."""
+    wanted, end = list(names), time.monotonic() + ANSWER_SECONDS
+    while time.monotonic() < end:
+        there = client.list_topics(timeout=ANSWER_SECONDS).topics
+        if not any(_is_missing(there, name) for name in wanted):
+            return
+        time.sleep(_LOOK_SECONDS)
 
 
 def topic_settings(servers: KafkaServers, names: Iterable[str]) -> dict[str, Mapping[str, str]]:

@@ -57,6 +57,18 @@ def test_a_computer_without_maven_and_postgresql_is_told_what_to_install_and_wha
     assert "Maven: It fetches the jars of Kafka and Debezium, once. Install it, with mvn on PATH." in said
 
 
+@pytest.mark.usefixtures("bare_computer")
+def test_the_live_demo_says_before_it_starts_anything_what_is_missing_and_the_way_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["demo", "--live", "--no-window"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "The live demo needs what is not here: PostgreSQL, Maven." in said.err
+    assert "Install its server, with initdb and postgres on PATH." in said.err
+    assert "hint: Run metl doctor --live --fix" in said.err
+
+
 def test_what_can_wait_does_not_fail_an_examination(bare_computer: Path) -> None:
     later = requirements.check_jars(KAFKA_JARS, is_needed=True)
     assert (later.ok, later.is_needed) == (False, False)

@@ -18,6 +18,7 @@ import msgspec
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.failures import SPARK_FAILED
+from metl_gui.engine.lanes.lane_place import lane_target
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.streaming.checkpoint import Checkpoint
@@ -86,7 +87,8 @@ class Production:
     def _report(self) -> RunReport:
         """Run until the end, starting Spark anew where it dies, and say what became of it."""
         try:
-            with SparkProcess(find_target(self.order.target)) as spark:
+            target = find_target(self.order.target)
+            with SparkProcess(lane_target(target) if self.is_lane else target) as spark:
                 return self._run_on(spark)
         except RunCancelled:
             return msgspec.structs.replace(report_so_far(self.order), is_stopped=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import ExitStack
 
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.workbench.components.kafka import KafkaBroker
+from tests.lane_trial.faults import FAULTS
 from tests.lane_trial.trial import Result, Wanted, measure
 
 
@@ -17,9 +17,12 @@ def main(arguments: list[str]) -> int:
     wanted = Wanted(
         asked.records, asked.rate, asked.versions, not asked.bare, partitions=asked.partitions, tasks=asked.tasks
     )
-    with ExitStack() as stack:
-        servers = KafkaServers(bootstrap=asked.broker) if asked.broker else stack.enter_context(KafkaBroker()).servers
-        result = measure(servers, wanted)
+    if asked.broker:
+        result = measure(KafkaServers(bootstrap=asked.broker), wanted)
+    else:
+        with KafkaBroker() as broker:
+            fault = FAULTS.get(asked.fault)
+            result = measure(broker.servers, wanted, None if fault is None else lambda trial: fault(trial, broker))
     print(_shown(result))  # noqa: T201
     return 0 if result.is_right else 1
 
@@ -46,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bare", action="store_true", help="values without their schemas")
     parser.add_argument("--partitions", type=int, default=2)
     parser.add_argument("--tasks", type=int, default=2)
+    parser.add_argument("--fault", choices=sorted(FAULTS), help="what goes wrong after some seconds; not with --broker")
     return parser
 
 

@@ -14,6 +14,7 @@ from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunSpec, new_run_id
+from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
 from tests.lane_trial.load import Load, start
 from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, times_of
@@ -21,6 +22,7 @@ from tests.lane_trial.topics import TrialTopics, trial_topics
 
 _START_SECONDS = 120.0
 _FAULT_SECONDS = 5.0
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,15 @@ class Trial:
     progress: LaneProgressed | None = None
     troubles: list[str] = field(default_factory=list)
     is_started: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, spec: RunSpec) -> RunReport:
+        """Run the lane, and go on with it when it dies, as whoever watches over it does."""
+        for _ in range(_TRIES):
+            try:
+                return self.spark.run(spec, self.take)
+            except RunError as error:
+                self.troubles.append(str(error))
+        raise RuntimeError(f"the lane does not go on: {self.troubles[-1]}")
 
     def load(self) -> None:
         """Write everything into the source."""
@@ -158,7 +169,7 @@ def measure(servers: KafkaServers, wanted: Wanted, fault: Fault | None = None) -
         if not wanted.rate:
             trial.load()
         beside.start()
-        report = spark.run(spec_of(topics, wanted.versions, folder), trial.take)
+        report = trial.run(spec_of(topics, wanted.versions, folder))
         beside.join()
         arrivals, came = consuming.end(), times_of(topics, topics.source)
     return _result(wanted, report, arrivals, came, tuple(trial.troubles))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import Said, consumer, explained, unreachable
+from metl_gui.engine.kafka.kept_clients import KeptClients
 from metl_gui.engine.kafka.listing import Place
 from metl_gui.engine.kafka.orders import PATIENCE_SECONDS
 from metl_gui.engine.kafka.servers import KafkaServers
@@ -31,7 +32,6 @@ _DOUBT_SECONDS = 5.0
 """After this long without a message, whether a partition still reaches to where it is read is asked for."""
 
 _ASK_SECONDS = 5.0
-_KEPT_SECONDS = 45.0
 
 
 class Wanted(NamedTuple):
@@ -74,15 +74,16 @@ class RangeReader:
         """
         if not self._stops:
             return
-        client = _CONSUMERS.take(self.servers)
+        client = _CONSUMERS.take(self.servers) or _Client(self.servers)
         try:
             yield from self._read(client.consumer, client.said)
         except KafkaException as error:
+            client.close()
             raise explained(self.servers, error, client.said) from error
         except BaseException:
             client.close()
             raise
-        _CONSUMERS.give_back(client)
+        _CONSUMERS.keep(self.servers, client)
 
     def _read(self, reader: Consumer, said: Said) -> Iterator[list[Message]]:
         reader.assign([TopicPartition(*place, offset) for place, offset in self._nexts.items()])
@@ -213,10 +214,9 @@ _PASSING = frozenset(
 
 
 class _Client:
-    """A consumer between two uses."""
+    """A consumer, and what it says of its connections."""
 
     def __init__(self, servers: KafkaServers) -> None:
-        self.servers = servers
         self.said = Said()
         self.consumer = consumer(
             servers,
@@ -228,44 +228,14 @@ class _Client:
             max_poll_interval_ms=86_400_000,
             reconnect_backoff_max_ms=1_000,
         )
-        self.used = time.monotonic()
 
     def close(self) -> None:
         self.consumer.close()
 
 
-class _Consumers:
-    """The consumer that this process used last: connecting costs more than a small range."""
-
-    def __init__(self) -> None:
-        self._kept: _Client | None = None
-
-    def take(self, servers: KafkaServers) -> _Client:
-        """Return a consumer for servers, the kept one where it is of the same."""
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            if kept.servers == servers and time.monotonic() - kept.used < _KEPT_SECONDS:
-                return kept
-            kept.close()
-        return _Client(servers)
-
-    def give_back(self, client: _Client) -> None:
-        """Keep a consumer for the next use."""
-        client.used = time.monotonic()
-        if self._kept is not None:
-            self._kept.close()
-        self._kept = client
-
-    def close(self) -> None:
-        """Let go of the consumer."""
-        if self._kept is not None:
-            self._kept.close()
-            self._kept = None
-
-
-_CONSUMERS = _Consumers()
+_CONSUMERS = KeptClients(_Client.close, 1)
 
 
 def let_go() -> None:
     """Close what this process keeps open between two uses."""
-    _CONSUMERS.close()
+    _CONSUMERS.let_go()

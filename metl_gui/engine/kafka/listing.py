@@ -8,6 +8,7 @@ Order: partitions by topic and number.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _INTERNAL = re.compile(r"__consumer_offsets|__transaction_state|_schemas")
 _SHOWN = 5
+_AGAIN_SECONDS = 0.5
 EARLIEST: Final = OFFSET_SPEC_EARLIEST
 LATEST: Final = OFFSET_SPEC_LATEST
 _Key = TypeVar("_Key")
@@ -101,6 +103,10 @@ class Lister:
             RunError: as of ``listed``.
         """
         found = self._partitions()
+        if self.is_strict and not self._fits(found):
+            # What was just made is shown a moment later.
+            time.sleep(_AGAIN_SECONDS)
+            found = self._partitions()
         return [(topic, number) for topic in sorted(self._meant(found)) for number in range(found[topic])]
 
     def offsets(self, places: Iterable[Place], wanted: int) -> dict[Place, int]:
@@ -129,6 +135,11 @@ class Lister:
         with in_words(self.servers, self.said):
             topics = self.admin.list_topics(timeout=ANSWER_SECONDS).topics
         return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
+
+    def _fits(self, found: Mapping[str, int]) -> bool:
+        """Whether every topic that is named is there, or one that fits the pattern."""
+        pattern = self.address.pattern
+        return any(map(re.compile(pattern).fullmatch, found)) if pattern else found.keys() >= set(self.address.topics)
 
     def _meant(self, found: Mapping[str, int]) -> set[str]:
         if self.address.pattern:

@@ -16,6 +16,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 
 from metl_gui.engine.failures import TaskError
 from metl_gui.engine.kafka.clients import Said, explained, producer, unreachable
+from metl_gui.engine.kafka.kept_clients import KeptClients
 from metl_gui.engine.kafka.orders import TopicOrder
 from metl_gui.engine.kafka.outgoing import (
     CUT,
@@ -32,8 +33,7 @@ from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from confluent_kafka import Producer
-
+    from metl_gui.engine.kafka.servers import KafkaServers
     from metl_gui.engine.kernel.outcomes import Outcome, SetAside
 
 _AROUND_BYTES = 512
@@ -52,9 +52,7 @@ class Sender:
 
     def __init__(self, order: TopicOrder) -> None:
         self.order = order
-        self.said = Said()
-        self._failed: list[tuple[KafkaError, str]] = []
-        self._producer: Producer | None = None
+        self._line: _Line | None = None
 
     def send(self, messages: Collection[Outgoing]) -> None:
         """Take messages; they are on their way when this returns.
@@ -62,16 +60,16 @@ class Sender:
         Raises:
             TaskError: one of those before them cannot be delivered.
         """
-        client = self._client()
-        produce = client.produce
+        line = self._taken()
+        produce = line.producer.produce
         for message in messages:
             try:
                 produce(message.topic, message.value, message.key, headers=message.headers)
             except BufferError:
-                self._make_room(client)
+                self._make_room(line)
                 produce(message.topic, message.value, message.key, headers=message.headers)
-        client.poll(0)
-        self._check()
+        line.producer.poll(0)
+        self._check(line)
 
     def end(self) -> None:
         """Wait until all is acknowledged.
@@ -79,54 +77,47 @@ class Sender:
         Raises:
             TaskError: something cannot be delivered.
         """
-        client = self._producer
-        if client is None:
+        line = self._line
+        if line is None:
             return
         end = time.monotonic() + self.order.patience_seconds
-        while client.flush(_WAIT_SECONDS):
-            self._check()
-            if time.monotonic() > end:
-                raise TaskError(unreachable(self.order.servers, self.said.last or "they acknowledge nothing"))
-        self._check()
+        while line.producer.flush(_WAIT_SECONDS):
+            self._check(line)
+            self._lose_patience(line, end)
+        self._check(line)
+        self._line = None
+        _LINES.keep(self._key, line)
 
-    def drop(self) -> None:
-        """Forget what is not sent yet."""
-        if self._producer is not None:
-            self._producer.purge()
+    @property
+    def _key(self) -> tuple[KafkaServers, float]:
+        return self.order.servers, self.order.patience_seconds
 
-    def _client(self) -> Producer:
-        if self._producer is None:
+    def _taken(self) -> _Line:
+        if self._line is None:
             try:
-                self._producer = producer(
-                    self.order.servers,
-                    self.said,
-                    on_delivery=self._told,
-                    delivery_report_only_error=True,
-                    message_timeout_ms=int(self.order.patience_seconds * 1000),
-                )
+                self._line = _LINES.take(self._key) or _Line(*self._key)
             except KafkaException as error:
-                raise TaskError(explained(self.order.servers, error, self.said)) from error
-        return self._producer
+                raise TaskError(explained(self.order.servers, error)) from error
+        return self._line
 
-    def _make_room(self, client: Producer) -> None:
+    def _make_room(self, line: _Line) -> None:
         end = time.monotonic() + self.order.patience_seconds
-        before = len(client)
-        while len(client) >= before:
-            client.poll(_WAIT_SECONDS)
-            self._check()
-            if time.monotonic() > end:
-                raise TaskError(unreachable(self.order.servers, self.said.last or "they acknowledge nothing"))
+        before = len(line.producer)
+        while len(line.producer) >= before:
+            line.producer.poll(_WAIT_SECONDS)
+            self._check(line)
+            self._lose_patience(line, end)
 
-    def _told(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None:
-            self._failed.append((error, message.topic() or ""))
+    def _lose_patience(self, line: _Line, end: float) -> None:
+        if time.monotonic() > end:
+            raise TaskError(unreachable(self.order.servers, line.said.last or "they acknowledge nothing"))
 
-    def _check(self) -> None:
-        if self._failed:
-            error, topic = self._failed[0]
-            raise TaskError(self._undelivered(error, topic))
+    def _check(self, line: _Line) -> None:
+        if line.failed:
+            error, topic = line.failed[0]
+            raise TaskError(self._undelivered(error, topic, line.said))
 
-    def _undelivered(self, error: KafkaError, topic: str) -> RunError:
+    def _undelivered(self, error: KafkaError, topic: str, said: Said) -> RunError:
         shown = self.order.servers.shown
         if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
             return RunError(
@@ -147,8 +138,33 @@ class Sender:
                 "Ask whoever runs the servers for the right to write, or name another sink.",
             )
         if error.code() == KafkaError._MSG_TIMED_OUT:
-            return unreachable(self.order.servers, self.said.last or f"they acknowledge nothing for topic {topic}")
-        return explained(self.order.servers, KafkaException(error), self.said)
+            return unreachable(self.order.servers, said.last or f"they acknowledge nothing for topic {topic}")
+        return explained(self.order.servers, KafkaException(error), said)
+
+
+class _Line:
+    """A producer, and what it could not deliver; one that could not is never used again."""
+
+    def __init__(self, servers: KafkaServers, patience_seconds: float) -> None:
+        self.said = Said()
+        self.failed: list[tuple[KafkaError, str]] = []
+        self.producer = producer(
+            servers,
+            self.said,
+            on_delivery=self._told,
+            delivery_report_only_error=True,
+            message_timeout_ms=int(patience_seconds * 1000),
+        )
+
+    def close(self) -> None:
+        self.producer.flush(0)
+
+    def _told(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.failed.append((error, message.topic() or ""))
+
+
+_LINES = KeptClients(_Line.close, 2)
 
 
 class TopicSink:

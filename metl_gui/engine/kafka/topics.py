@@ -28,7 +28,8 @@ _ERROR_DAYS = 30
 _DAY_MS = 24 * 3600 * 1000
 _ERROR_BYTES = 8 << 20
 _MANY = 100
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS = 0.1
+_AGAIN_SECONDS = 1.0
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
@@ -78,8 +79,7 @@ def missing_topics(
     said = Said()
     with in_words(servers, said):
         client = admin(servers, said)
-        cluster = client.list_topics(timeout=ANSWER_SECONDS)
-    missing = [name for name in dict.fromkeys(names) if _is_missing(cluster.topics, name)]
+        cluster, missing = _looked_for(client, tuple(dict.fromkeys(names)), _AGAIN_SECONDS)
     if not missing:
         return ()
     defaults = _broker_settings(client, cluster.controller_id if cluster.controller_id >= 0 else min(cluster.brokers))
@@ -92,7 +92,7 @@ def missing_topics(
 
 
 def create_topics(servers: KafkaServers, plans: Sequence[TopicPlan]) -> None:
-    """Make topics; one that somebody made meanwhile is as good.
+    """Make topics, and wait until the servers show them; one that somebody made meanwhile is as good.
 
     Raises:
         RunError: the servers do not answer or refuse; the error names the topic.
@@ -114,17 +114,7 @@ def create_topics(servers: KafkaServers, plans: Sequence[TopicPlan]) -> None:
             ) from error
     if made:
         with in_words(servers, said):
-            _await(client, made)
-
-
-def _await(client: AdminClient, names: Iterable[str]) -> None:
-    """Wait until servers name topics that were made; they tell each other a moment after they said it was done."""
-    wanted, end = list(names), time.monotonic() + ANSWER_SECONDS
-    while time.monotonic() < end:
-        there = client.list_topics(timeout=ANSWER_SECONDS).topics
-        if not any(_is_missing(there, name) for name in wanted):
-            return
-        time.sleep(_LOOK_SECONDS)
+            _looked_for(client, tuple(made), ANSWER_SECONDS)
 
 
 def topic_settings(servers: KafkaServers, names: Iterable[str]) -> dict[str, Mapping[str, str]]:
@@ -167,6 +157,21 @@ def topic_order(
         compacted=tuple(name for name, found in settings.items() if "compact" in found.get("cleanup.policy", "")),
         has_tombstones=has_tombstones,
     )
+
+
+def _looked_for(client: AdminClient, names: Sequence[str], seconds: float) -> tuple[Any, list[str]]:
+    """Look for topics, again for a while where one is missing: one that was just made is shown a moment later.
+
+    Returns:
+        What the servers have, and the names that are not among it.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        cluster = client.list_topics(timeout=ANSWER_SECONDS)
+        missing = [name for name in names if _is_missing(cluster.topics, name)]
+        if not missing or time.monotonic() > end:
+            return cluster, missing
+        time.sleep(_LOOK_SECONDS)
 
 
 def _is_missing(there: Mapping[str, Any], name: str) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +29,28 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _log = logging.getLogger(__name__)
 
+_File = tuple[int, int]
+_open_here: Counter[_File] = Counter()
+"""By device and number, the files that this process has open through SQLite.
+
+Nobody here may read such a file past SQLite: when a process closes any descriptor of a file, the system drops all its
+locks on it, and the next program that opens and closes the project would take the log away from under its editor.
+"""
+_looking = threading.RLock()
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that says when its file is not open through it any more."""
+
+    file: _File | None = None
+
+    def close(self) -> None:
+        super().close()
+        with _looking:
+            if self.file is not None:
+                _forget(self.file)
+            self.file = None
+
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open an existing project file, for writing where the system lets us.
@@ -35,13 +59,27 @@ def connect(path: Path) -> sqlite3.Connection:
         ProjectError: there is no such file, or it is not a project file.
         sqlite3.Error: SQLite cannot open it.
     """
-    require_project(path)
+    with _looking:
+        require_project(path)
+        file = _file_of(path)
+        _open_here[file] += 1
     try:
-        return _opened(path, "mode=rw")
+        return _opened_as(path, file)
+    except BaseException:
+        with _looking:
+            _forget(file)
+        raise
+
+
+def _opened_as(path: Path, file: _File) -> sqlite3.Connection:
+    try:
+        connection = _opened(path, "mode=rw")
     except sqlite3.OperationalError:
         if not _can_be_read_as_it_lies(path):
             raise
-        return _opened(path, "immutable=1")
+        connection = _opened(path, "immutable=1")
+    connection.file = file
+    return connection
 
 
 def is_database(path: Path) -> bool:
@@ -50,13 +88,20 @@ def is_database(path: Path) -> bool:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+    with _looking:
+        if _open_here[_file_of(path)] > 0:
+            return True
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
 
 
 def connect_new(path: Path) -> sqlite3.Connection:
     """Open a file that is not there yet."""
-    return _opened(path, "mode=rwc")
+    connection = _opened(path, "mode=rwc")
+    with _looking:
+        connection.file = _file_of(path)
+        _open_here[connection.file] += 1
+    return connection
 
 
 def enter_editing_mode(connection: sqlite3.Connection, path: Path) -> None:
@@ -98,9 +143,22 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
+def _forget(file: _File) -> None:
+    _open_here[file] -= 1
+    if _open_here[file] <= 0:
+        del _open_here[file]
+
+
+def _file_of(path: Path) -> _File:
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino
+
+
+def _opened(path: Path, mode: str) -> _Connection:
     uri = f"{path.absolute().as_uri()}?{mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection
+    )
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         connection.execute("PRAGMA synchronous=FULL")
@@ -127,8 +185,11 @@ def require_project(path: Path) -> None:
     if not path.is_file():
         # A pipe would be waited for without end.
         raise not_a_project(path, "It is not a regular file.")
-    with path.open("rb") as file:
-        header = file.read(_HEADER_BYTES)
+    with _looking:
+        if _open_here[_file_of(path)] > 0:
+            return  # it was looked at when it was opened
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
     if not header:
         raise not_a_project(path, "It is empty.")
     if not header.startswith(_MAGIC[: len(header)]):

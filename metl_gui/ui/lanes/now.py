@@ -13,6 +13,7 @@ from metl_gui.ui.run.amounts import amount, duration, duration_ns
 
 _MOST_TROUBLES = 50
 _NAMED = 3
+STARTS = "its tasks are being started, or nothing came yet"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class LaneNow:
         return sum(each.lag for each in self.progress.partitions) if self.progress is not None else 0
 
     @property
+    def has_begun(self) -> bool:
+        """Whether tasks of it have committed something."""
+        known = self.progress
+        return known is not None and (known.tally.read > 0 or any(each.task is not None for each in known.partitions))
+
+    @property
     def is_troubled(self) -> bool:
         """Whether the last trouble came after the last progress: it cannot go on for now."""
         return bool(self.troubles) and (self.progress is None or self.troubles[-1].second >= self.progress.seconds)
@@ -60,7 +67,8 @@ class LaneNow:
         known = self.progress
         if known is None:
             return self.troubles[-1].text if self.troubles else "waits for Spark"
-        parts = [duration(known.seconds), f"lag {amount(self.lag)}"]
+        begins = f"lag {amount(self.lag)}" if self.has_begun else STARTS
+        parts = [duration(known.seconds), begins]
         if known.latency.p99 is not None:
             parts.append(f"p99 {duration_ns(known.latency.p99 * 1e6)}")
         if known.waiting:

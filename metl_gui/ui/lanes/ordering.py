@@ -153,6 +153,9 @@ class LaneOrdering(QObject):
         if lane.agreement is None and lane.trouble:
             self._window.notify(lane.trouble, is_good=False)
             return None
+        if lane.agreement is not None and lane.agreement.in_force is None:
+            self._window.notify("No lane has taken up a state yet; wait until the first one maps.", is_good=False)
+            return None
         return lane
 
     # doing

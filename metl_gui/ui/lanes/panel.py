@@ -9,7 +9,7 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.lanes.figures import LAG, LATENCY, RATE, STATE, LaneFigures
 from metl_gui.ui.lanes.members import MembersPanel
-from metl_gui.ui.lanes.now import LaneNow
+from metl_gui.ui.lanes.now import STARTS, LaneNow
 from metl_gui.ui.lanes.orders import FREEZE, ORDERS, ROLL_BACK, SET_BACK, UNFREEZE
 from metl_gui.ui.lanes.partitions import PartitionPanel
 from metl_gui.ui.lanes.views import LAGS, LANE_VIEWS, PARTITION_LAG, PARTITION_RATE, PARTITION_TIMES, TIMES
@@ -87,7 +87,8 @@ class LanePanel(QWidget):
 
     def _say(self) -> None:
         is_told = self._is_live and self.lane.progress is not None
-        self.state.setText((self._held or _TAKES) if is_told else "")
+        words = (self._held or _TAKES) if self.lane.has_begun else f"{STARTS[0].upper()}{STARTS[1:]}."
+        self.state.setText(words if is_told else "")
         if self.lane.is_troubled and self._is_live:
             self.pill.say("cannot go on now", "bad")
         else:

@@ -1,0 +1,135 @@
+"""The window on a real broker: topics looked into, made when a person agrees, and a lane that is shown and ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from metl_gui.ui import asking
+from metl_gui.ui import theme as themes
+from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.kafka.making_dialog import MakingDialog
+from metl_gui.ui.kafka.sink_dialog import TopicSink
+from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSource
+from metl_gui.ui.lanes.orders import FREEZE, SET_BACK
+from metl_gui.ui.lanes.set_back_dialog import SetBackDialog
+from metl_gui.ui.run.head import LANE
+from metl_gui.ui.window import Window
+from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.workbench.production import live_runs, stop_run
+from metl_gui.workbench.running import PRODUCTION
+from tests.helpers.killing import end_everything
+from tests.helpers.lanes import LaneWorld, change
+from tests.helpers.table_project import table_project
+
+pytestmark = [pytest.mark.live, pytest.mark.spark]
+
+_PATIENCE_MS = 240_000
+_RECORDS = 40
+
+
+@pytest.fixture
+def world(kafka: KafkaBroker, own_name: str) -> LaneWorld:
+    """Topics with some changes of a table in them."""
+    made = LaneWorld(kafka.servers, own_name)
+    made.send(change(number) for number in range(_RECORDS))
+    return made
+
+
+@pytest.fixture
+def window(qapp: QApplication, world: LaneWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
+    """A window on a published project of the table, with real threads; no process of its runs outlives the test."""
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    themes.apply(qapp, themes.load("light"))
+    workbench = table_project(tmp_path / "orders.metl", world.source, {"id": "int64", "amount": "int64"}, "order")
+    made = Window(QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
+    made.resize(1600, 1000)
+    made.show()
+    made.show_project(workbench)
+    project = workbench.project_id
+    yield made
+    for run in live_runs(project):
+        stop_run(run, 15)
+        end_everything(run)
+    made.close()
+    made.deleteLater()
+    qapp.processEvents()
+    qapp.setStyleSheet("")
+
+
+def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_back(
+    window: Window, kafka: KafkaBroker, world: LaneWorld, own_name: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def answer(title: str, text: str, answers: list[tuple[str, str]], *_rest: object) -> str:
+        asked.append(f"{title} {text}")
+        return answers[0][0]
+
+    monkeypatch.setattr(asking, "ask", answer)
+    page, servers = window.run_page, kafka.address("").rstrip("/")
+
+    # what lies in the topic
+    choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSource(servers, ""), parent=window)
+    qtbot.waitUntil(lambda: bool(choosing.table.rows.shown), timeout=_PATIENCE_MS)
+    names = [row.name for row in choosing.table.rows.shown]
+    assert world.source in names
+    choosing.table.selectRow(names.index(world.source))
+    qtbot.waitUntil(lambda: bool(choosing.look.model.rows), timeout=_PATIENCE_MS)
+    assert f"{_RECORDS:,} offsets" in choosing.look.facts.text()
+    assert '"op": "c"' in choosing.look.whole.toPlainText()
+    choosing.table.rows.toggle(names.index(world.source))
+    choosing.chosen.connect(page.setup.places.take_source)
+    choosing.take.click()
+
+    # topics are made when a person agrees, and not before
+    page.setup.places.take_sink(TopicSink(f"{servers}/{own_name}.out.{{entity}}", f"{servers}/{own_name}.aside"))
+    page.setup.mode.choose(PRODUCTION)
+    page.setup.target.choose("local[2]")
+    page.run_chosen()
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(MakingDialog)), timeout=_PATIENCE_MS)
+    making = next(each for each in window.findChildren(MakingDialog) if each.isVisible())
+    assert [plan.name for plan in making.plans] == [f"{own_name}.out.order", f"{own_name}.aside"]
+    assert asked == []
+    making.make.click()
+
+    # the lane is shown as it goes
+    qtbot.waitUntil(lambda: page.lane.lane.progress is not None, timeout=_PATIENCE_MS)
+    assert "exactly once" in asked[0]
+    assert page.views.currentIndex() == LANE
+    lane = page.lane.lane
+    qtbot.waitUntil(
+        lambda: lane.progress is not None and lane.progress.tally.read == _RECORDS and lane.lag == 0,
+        timeout=_PATIENCE_MS,
+    )
+    progress = lane.progress
+    assert progress is not None
+    assert sum(each.read for each in progress.partitions) == progress.tally.read == progress.tally.mapped
+    qtbot.waitUntil(lambda: any(member.is_alive for member in lane.members), timeout=_PATIENCE_MS)
+
+    # frozen, with what that means said before
+    page.lane.buttons[FREEZE].click()
+    qtbot.waitUntil(lambda: page.lane.pill.text() == "frozen", timeout=_PATIENCE_MS)
+    assert "Nothing is repeated." in asked[-1]
+
+    # set back to the beginning: every record once more, as it was said
+    page.lane.buttons[SET_BACK].click()
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(SetBackDialog)), timeout=_PATIENCE_MS)
+    back = next(each for each in window.findChildren(SetBackDialog) if each.isVisible())
+    back.where.setCurrentIndex(back.where.findData("earliest"))
+    back.look.click()
+    qtbot.waitUntil(lambda: back.plan is not None, timeout=_PATIENCE_MS)
+    assert back.plan is not None
+    assert back.plan.records >= _RECORDS
+    back.do.click()
+    qtbot.waitUntil(
+        lambda: lane.progress is not None and lane.progress.tally.read == 2 * _RECORDS, timeout=_PATIENCE_MS
+    )
+    assert len(world.sent(f"{own_name}.out.order")) == 2 * _RECORDS

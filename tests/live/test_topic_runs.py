@@ -7,21 +7,29 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # its own name, marked as another's
 
+from metl_gui.core.nodes import Side
+from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import BatchCommitted, EngineEvent, SourceTroubled
 from metl_gui.engine.kafka.checks import check_topics, topics_to_make
 from metl_gui.engine.kafka.consuming import let_go
 from metl_gui.engine.kafka.topics import create_topics
+from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs import ReplayOrder
 from metl_gui.engine.sources.first_messages import first_messages
 from metl_gui.errors import RunError
 from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.session import Workbench
 from tests.helpers.lanes import LaneWorld, again, change, order_plan
+from tests.helpers.sample_projects import fill
 from tests.helpers.topic_runs import FollowingRun, TopicRuns
+from tests.unit.engine.test_wire import ANSWERS, GUID, KEY, MAPPING, TOPIC, body, created, framed
 
 pytestmark = pytest.mark.live
 
@@ -122,6 +130,40 @@ def test_every_kind_of_record_is_counted_once_and_what_is_set_aside_keeps_its_by
     assert (b"k4", b"") in aside
     assert report.outputs == runs.address(world.sink)
     assert report.errors == runs.address(world.errors)
+
+
+def test_avro_is_read_by_the_ids_in_its_bytes_or_headers_and_waits_whole_where_its_id_is_unknown(
+    world: LaneWorld, runs: TopicRuns, tmp_path: Path
+) -> None:
+    answers = tmp_path / "registry.json"
+    answers.write_text(json.dumps(ANSWERS))
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        import_sources(workbench, Side.EXTRACTION, [answers])
+        fill(workbench, MAPPING)
+        plan = plans.encode(compile_plan(workbench.document, wire=workbench.beside.wire_schemas()))
+    world.make(TOPIC, 1)
+    guid, content_id = b"\x01" + UUID(GUID).bytes, (20).to_bytes(8, "big")
+    unknown = framed(77, created(9))
+    writer = Producer({**world.servers.client_settings})
+    for number, (value, headers) in enumerate(
+        [
+            (framed(2, created(0)), []),
+            (framed(20, created(1)), []),
+            (framed(200, created(2), 8), []),
+            (created(3), [("__value_schema_id", guid)]),
+            (created(4), [("apicurio.value.contentId", content_id)]),
+            (unknown, []),
+            (None, []),
+        ]
+    ):
+        writer.produce(TOPIC, value, framed(1, body(KEY, {"id": number})), headers=headers)
+    writer.flush()
+    report = runs.run(plan=plan, source=runs.address(TOPIC), sink=str(tmp_path / "out"))
+    assert (sums(report), report.by_skip) == ((7, 5, 0, 1, 1), {"tombstone": 1})
+    assert [message["key"] for message in lines(tmp_path / "out")] == [{"number": number} for number in range(5)]
+    (aside,) = world.sent(world.errors)
+    assert (aside.value, aside.key) == (unknown, framed(1, body(KEY, {"id": 5})))
+    assert "77" in aside.headers["metl.detail"]
 
 
 def test_a_replay_sends_what_can_be_mapped_now_by_reason_and_finds_nothing_the_second_time(

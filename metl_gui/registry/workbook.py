@@ -91,6 +91,15 @@ def is_workbook(path: Path) -> bool:
         return False
 
 
+def check_readable(path: Path) -> None:
+    """Refuse a workbook that would not be read back, before anybody relies on it.
+
+    Raises:
+        SchemaError: it is larger than what is read.
+    """
+    _checked(path)
+
+
 def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = False) -> Sheet:
     """Read one sheet of a workbook.
 

@@ -18,11 +18,11 @@ from metl_gui.core.document import Document
 from metl_gui.core.gaps import gaps
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.masks import hidden_targets
-from metl_gui.errors import EditError
+from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.registry.mapping_workbook import SHEET
-from metl_gui.registry.workbook import MAX_ROWS
+from metl_gui.registry.workbook import MAX_ROWS, check_readable
 from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.exports.spots import spot_words
@@ -68,11 +68,7 @@ def workbook(document: Document, choices: Choices, watch: Watch, target: Path | 
     """
     blocks = list(carried(document, choices.include_unconfirmed, watch, "Collecting the mapping"))
     if sum(len(block.lines) for block in blocks) >= MAX_ROWS:
-        raise EditError(
-            "That is too much for one workbook.",
-            f"Its sheet may have {MAX_ROWS - 1:,} elements, or it cannot be read back.",
-            "Take the format csv, which has no such limit.",
-        )
+        raise _too_much(f"Its sheet may have {MAX_ROWS - 1:,} elements, or it cannot be read back.")
     cut: list[str] = []
     sheets = _sheets(document, choices, blocks, cut)
     about = f"The mapping at state {document.state}"
@@ -188,7 +184,16 @@ def _comment_rows(document: Document, comments: Comments) -> Iterator[Row]:
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
-    return (*workbook(document, choices, watch, path), *_says(document, choices))
+    cut = workbook(document, choices, watch, path)
+    try:
+        check_readable(path)
+    except SchemaError as error:
+        raise _too_much(error.text) from error
+    return (*cut, *_says(document, choices))
+
+
+def _too_much(fact: str) -> EditError:
+    return EditError("That is too much for one workbook.", fact, "Take the format csv, which has no such limit.")
 
 
 def _says(document: Document, choices: Choices) -> Iterator[str]:

@@ -20,10 +20,11 @@ from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.core.paths import escape
-from metl_gui.errors import SchemaError
+from metl_gui.errors import EditError, SchemaError
+from metl_gui.registry import workbook as sheets
 from metl_gui.registry.mapping_workbook import SHEET, read
 from metl_gui.workbench.exporting import export, export_published
-from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.exports import EXPORTS, Choices, xlsx
 from metl_gui.workbench.exports.xlsx import workbook
 from metl_gui.workbench.mapping import MapMode, import_mapping, plan_mapping
 from metl_gui.workbench.progress import UNWATCHED
@@ -218,3 +219,25 @@ def test_gaps_stand_in_the_workbook_with_what_can_be_done(workbench: Workbench, 
     rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
     assert "payment" in {str(row[0]).partition("@")[0] for row in rows}
     assert all(row[2] and row[3] for row in rows)
+
+
+def test_a_workbook_that_could_not_be_read_back_is_refused_and_not_written(
+    mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheets, "MAX_UNPACKED_BYTES", 20_000)
+    with pytest.raises(EditError, match="too much for one workbook"):
+        export(mapped.document, EXPORTS["xlsx"], tmp_path / "mapping.xlsx")
+    monkeypatch.undo()
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 6)
+    with pytest.raises(EditError, match="may have 5 elements"):
+        export(mapped.document, EXPORTS["xlsx"], tmp_path / "mapping.xlsx")
+    assert list(tmp_path.glob("*mapping.xlsx*")) == []
+
+
+def test_a_sheet_for_people_that_is_too_long_ends_and_says_so(
+    mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapped.do(AddVersion(Side.CDM, declare("wide", "1", *(f"c{at}" for at in range(9)))))
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 9)
+    done = export(mapped.document, EXPORTS["xlsx"], tmp_path / "mapping.xlsx")
+    assert "The sheet Canonical model ends after 8 rows; there are more." in done.says

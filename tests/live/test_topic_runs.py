@@ -145,17 +145,16 @@ def test_avro_is_read_by_the_ids_in_its_bytes_or_headers_and_waits_whole_where_i
     guid, content_id = b"\x01" + UUID(GUID).bytes, (20).to_bytes(8, "big")
     unknown = framed(77, created(9))
     writer = Producer({**world.servers.client_settings})
-    for number, (value, headers) in enumerate(
-        [
-            (framed(2, created(0)), []),
-            (framed(20, created(1)), []),
-            (framed(200, created(2), 8), []),
-            (created(3), [("__value_schema_id", guid)]),
-            (created(4), [("apicurio.value.contentId", content_id)]),
-            (unknown, []),
-            (None, []),
-        ]
-    ):
+    records: list[tuple[bytes | None, list[tuple[str, str | bytes | None]]]] = [
+        (framed(2, created(0)), []),
+        (framed(20, created(1)), []),
+        (framed(200, created(2), 8), []),
+        (created(3), [("__value_schema_id", guid)]),
+        (created(4), [("apicurio.value.contentId", content_id)]),
+        (unknown, []),
+        (None, []),
+    ]
+    for number, (value, headers) in enumerate(records):
         writer.produce(TOPIC, value, framed(1, body(KEY, {"id": number})), headers=headers)
     writer.flush()
     report = runs.run(plan=plan, source=runs.address(TOPIC), sink=str(tmp_path / "out"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,7 +55,11 @@ class Tally(msgspec.Struct, kw_only=True):
 
 
 def _added(mine: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
-    return dict(Counter(mine) + Counter(theirs))
+    # A lane adds up after every few records; two counters take ten times as long.
+    total = dict(mine)
+    for name, count in theirs.items():
+        total[name] = total.get(name, 0) + count
+    return total
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ def _shown(result: Result) -> str:
         f"{result.rate:.0f} records a second; the kernel took {figures.mean_ns:.0f} ns a record",
         f"record to message, by the broker: {result.written}",
         f"record to consumer:               {result.seen}",
+        f"states {', '.join(map(str, result.states))}; the longest gap that a consumer saw was {result.gap_ms:.0f} ms",
         *result.troubles,
     )
     return "\n".join(lines)

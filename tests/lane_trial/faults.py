@@ -7,13 +7,20 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 
+import msgspec
+
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.lanes.announcing import announce
+from metl_gui.engine.lanes.members import PlanState
 from metl_gui.workbench.components.kafka import KafkaBroker
+from tests.benchmarks.live_load import plan_of_versions
 from tests.helpers.killing import below, command_of
 from tests.lane_trial.trial import Trial
 
 _PAUSED_SECONDS = 30.0
 _AWAY_SECONDS = 2.0
 _DAEMON = "pyspark.daemon"
+NEXT_STATE = 18
 
 
 def broker_killed(trial: Trial, broker: KafkaBroker) -> None:
@@ -52,12 +59,21 @@ def driver_killed(trial: Trial, broker: KafkaBroker) -> None:
     os.kill(trial.spark.process_id or 0, signal.SIGKILL)
 
 
+def state_changed(trial: Trial, broker: KafkaBroker) -> None:
+    """Publish another state, which is no fault: the lane goes over to it while records flow."""
+    del broker
+    plan = msgspec.structs.replace(plan_of_versions(trial.wanted.versions), state=NEXT_STATE)
+    state = PlanState(state=NEXT_STATE, hash="1" * 64, plan=plans.encode(plan), publication=1)
+    announce(trial.topics.servers, trial.topics.group, state)
+
+
 FAULTS: Mapping[str, Callable[[Trial, KafkaBroker], None]] = {
     "broker-killed": broker_killed,
     "broker-paused": broker_paused,
     "worker-killed": worker_killed,
     "jvm-killed": jvm_killed,
     "driver-killed": driver_killed,
+    "state-changed": state_changed,
 }
 
 

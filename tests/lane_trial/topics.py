@@ -49,7 +49,7 @@ def trial_topics(servers: KafkaServers, partitions: int, prefix: str = "L-trial"
     try:
         yield topics
     finally:
-        left = [topics.source, topics.sink, topics.errors, f"metl.lane.{name}"]
+        left = [topics.source, topics.sink, topics.errors, f"metl.lane.{name}", f"metl.{name}.state"]
         for future in admin.delete_topics(left).values():
             with suppress(KafkaException):
                 future.result()

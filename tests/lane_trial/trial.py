@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, LaneProgressed, LaneTroubled
@@ -55,6 +56,8 @@ class Result:
         seen: from record to a consumer that reads what is committed.
         missing, repeated: records without a message, messages that came again.
         rate: records a second from the first message to the last.
+        gap_ms: the longest time in which a consumer saw nothing.
+        states: that the lane mapped with.
         troubles: what the lane told.
     """
 
@@ -64,6 +67,8 @@ class Result:
     missing: int
     repeated: int
     rate: float
+    gap_ms: float
+    states: tuple[int, ...]
     troubles: tuple[str, ...] = ()
 
     @property
@@ -144,6 +149,7 @@ def spec_of(topics: TrialTopics, versions: int, folder: str, **others: object) -
         "lane": "fast",
         "follow": True,
         "group": topics.group,
+        "matrix": topics.group,
         "servers": (topics.servers,) * 3,
     }
     return RunSpec(**(facts | others))  # type: ignore[arg-type]  # what trials change are fields of the spec
@@ -189,5 +195,7 @@ def _result(
         missing=missing,
         repeated=repeated,
         rate=len(arrivals) / seconds if seconds else 0.0,
+        gap_ms=max((b.seen_ms - a.seen_ms for a, b in pairwise(measured)), default=0.0),
+        states=report.states or (report.state,),
         troubles=troubles,
     )

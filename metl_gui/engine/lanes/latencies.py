@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metl_gui.engine.events import LatencyFigures
-from metl_gui.engine.kernel_figures import STEPS, quantile
+from metl_gui.engine.kernel_figures import STEPS, bucket_of, quantile
 
 WINDOW_SECONDS = 3.0
 _NANOSECONDS = 1_000_000
 _LEAST_MS = 0.1
+_FEW = 100
+"""So many are faster counted one by one."""
 
 
 class Latencies:
@@ -26,12 +27,11 @@ class Latencies:
     def __init__(self) -> None:
         self._parts: deque[tuple[float, dict[int, int]]] = deque()
 
-    def add(self, milliseconds: NDArray[np.float64]) -> None:
+    def add(self, milliseconds: Sequence[float]) -> None:
         """Keep how long some records took."""
-        if len(milliseconds):
-            nanoseconds = np.maximum(milliseconds, _LEAST_MS) * _NANOSECONDS
-            buckets, counts = np.unique(np.floor(np.log2(nanoseconds) * STEPS).astype(np.int64), return_counts=True)
-            self._parts.append((time.monotonic(), dict(zip(buckets.tolist(), counts.tolist(), strict=True))))
+        if milliseconds:
+            buckets = _in_python(milliseconds) if len(milliseconds) < _FEW else _in_numpy(milliseconds)
+            self._parts.append((time.monotonic(), buckets))
 
     def histogram(self) -> dict[int, int]:
         """Return how many records of the last seconds are in each bucket."""
@@ -39,6 +39,16 @@ class Latencies:
         while self._parts and self._parts[0][0] < oldest:
             self._parts.popleft()
         return merged(part for _, part in self._parts)
+
+
+def _in_python(milliseconds: Sequence[float]) -> dict[int, int]:
+    return dict(Counter([bucket_of(max(one, _LEAST_MS) * _NANOSECONDS) for one in milliseconds]))
+
+
+def _in_numpy(milliseconds: Sequence[float]) -> dict[int, int]:
+    nanoseconds = np.maximum(np.array(milliseconds, np.float64), _LEAST_MS) * _NANOSECONDS
+    buckets, counts = np.unique(np.floor(np.log2(nanoseconds) * STEPS).astype(np.int64), return_counts=True)
+    return dict(zip(buckets.tolist(), counts.tolist(), strict=True))
 
 
 def merged(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:

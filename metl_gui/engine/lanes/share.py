@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
 from metl_gui.engine.lanes.lane_order import Place
@@ -156,8 +155,7 @@ class Share:
         if commit.messages:
             now = time.time() * 1000
             times = [message.timestamp() for message in commit.messages]
-            known = [now - at for kind, at in times if kind != TIMESTAMP_NOT_AVAILABLE]
-            self._latencies.add(np.array(known, np.float64))
+            self._latencies.add([now - at for kind, at in times if kind != TIMESTAMP_NOT_AVAILABLE])
             self._is_told = False
 
     def _commit(

@@ -47,7 +47,8 @@ def added(*tallies: Tally) -> Tally:
 
 @given(st.lists(TALLIES, max_size=5))
 def test_what_stands_in_metadata_and_topic_adds_up_to_everything_that_was_counted(tallies: list[Tally]) -> None:
-    counts, bases = Counts(), {}
+    counts = Counts()
+    bases: dict[int, bytes] = {}
     metadata = counts.written(OffsetNote(run="r"), bases.__setitem__)
     for tally in tallies:
         counts = counts.after(tally)

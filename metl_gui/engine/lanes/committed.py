@@ -144,13 +144,11 @@ class Committed:
         try:
             self._patiently(lambda: self._client.commit(offsets=wanted, asynchronous=False))
         except KafkaException as error:
-            if error.args[0].code() not in _HAS_MEMBERS:
+            if error.args[0].code() not in HAS_MEMBERS:
                 raise explained(self.lister.servers, error, self.lister.said) from error
 
 
-_HAS_MEMBERS = frozenset(
-    {KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS}
-)
+HAS_MEMBERS = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS})
 """Others are at work in the group already, and began where they were told to."""
 
 _MOVING = frozenset(

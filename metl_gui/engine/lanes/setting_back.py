@@ -10,14 +10,14 @@ Source: METL §3.4 (offsets are set back to map again what an earlier state mapp
 
 from __future__ import annotations
 
-import re
+import contextlib
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from metl_gui.engine.kafka import clients
 from metl_gui.engine.kafka.listing import ListedPartition, Lister
@@ -28,16 +28,13 @@ from metl_gui.engine.lanes.agreement_fold import Fold
 from metl_gui.engine.lanes.agreement_log import PartitionKey
 from metl_gui.engine.lanes.agreement_topic import read_fold
 from metl_gui.engine.lanes.announcing import order_set_back
-from metl_gui.engine.lanes.committed import Committed
+from metl_gui.engine.lanes.committed import HAS_MEMBERS, Committed
 from metl_gui.engine.lanes.lane_order import Place
 from metl_gui.engine.lanes.members import SetBackOrder
 from metl_gui.engine.lanes.offset_notes import read_note
 from metl_gui.errors import RunError
 
 STATE = "state:"
-_TASK = re.compile(r"\d{8}-\d{6}-[0-9a-f]+-\d+")
-"""How tasks are named in their group: by the run and a number."""
-
 _TIMES_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
 
@@ -59,7 +56,7 @@ class LaneGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldError(RunError):
-    """Kafka holds places for tasks of the lane that have ended; it lets go of them within seconds."""
+    """Kafka holds places in the group: for tasks that have ended, which it lets go of within seconds, or for others."""
 
 
 class PartitionBack(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +96,8 @@ def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionBack, ...]:
     """
     lister = Lister(lane.servers, parse_address(lane.source), is_strict=False)
     listed = {(one.topic, one.partition): one for one in lister.listed()}
-    committed = Committed(lister, lane.group).offsets()
+    with _committed(lane) as asking:
+        committed = asking.offsets()
     positions = {place: committed[place].offset for place in sorted(committed) if place in listed}
     if not positions:
         raise RunError(
@@ -154,29 +152,51 @@ def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionBack]) -> None:
     """Set the offsets of a lane back of which no task lives.
 
     Raises:
-        HeldError: Kafka has not let go yet of the tasks that the lane had.
-        RunError: somebody else is at work in its group, or the servers do not answer.
+        HeldError: Kafka has not let go yet of the tasks that the lane had, or somebody else is at work in its group.
+        RunError: the lane has moved on, or the servers do not answer.
     """
-    lister = Lister(lane.servers, parse_address(lane.source), is_strict=False)
-    asking = Committed(lister, lane.group)
-    committed = asking.offsets()
-    backs = [back for back in backs if back.records]
-    moved = [back for back in backs if _offset_of(committed, back) != back.position]
-    if moved:
-        raise RunError(
-            "The lane has moved on since it was asked what would be repeated.",
-            f"{moved[0].topic}/{moved[0].partition} stands at {_offset_of(committed, moved[0])}, "
-            f"and stood at {moved[0].position}.",
-            "Ask again.",
-        )
-    _refuse_members(lane, lister)
-    metadata = {place: one.metadata for place, one in committed.items()}
-    places = [
-        TopicPartition(back.topic, back.partition, back.to, metadata=metadata[Place(back.topic, back.partition)])
-        for back in backs
-    ]
-    asking.commit(places)
+    with _committed(lane) as asking:
+        committed = asking.offsets()
+        backs = [back for back in backs if back.records]
+        moved = [back for back in backs if _offset_of(committed, back) != back.position]
+        if moved:
+            raise RunError(
+                "The lane has moved on since it was asked what would be repeated.",
+                f"{moved[0].topic}/{moved[0].partition} stands at {_offset_of(committed, moved[0])}, "
+                f"and stood at {moved[0].position}.",
+                "Ask again.",
+            )
+        metadata = {place: one.metadata for place, one in committed.items()}
+        places = [
+            TopicPartition(back.topic, back.partition, back.to, metadata=metadata[Place(back.topic, back.partition)])
+            for back in backs
+        ]
+        try:
+            asking.commit(places)
+        except RunError as error:
+            cause = error.__cause__
+            if isinstance(cause, KafkaException) and cause.args[0].code() in HAS_MEMBERS:
+                raise _held(lane) from error
+            raise
     _overrule_old_orders(lane, backs, committed)
+
+
+@contextlib.contextmanager
+def _committed(lane: LaneGroup) -> Iterator[Committed]:
+    """Ask for what a lane committed, and let go of the servers."""
+    asking = Committed(Lister(lane.servers, parse_address(lane.source), is_strict=False), lane.group)
+    try:
+        yield asking
+    finally:
+        asking.close()
+
+
+def _held(lane: LaneGroup) -> HeldError:
+    return HeldError(
+        "Somebody is at work in the group of the lane, and obeys no orders.",
+        f"It is {lane.group}. These may be tasks that have just ended, or another program.",
+        "Tasks that ended are let go of within seconds; try again. Stop other programs that read as this group.",
+    )
 
 
 def _offset_of(committed: Mapping[Any, TopicPartition], back: PartitionBack) -> int | None:
@@ -197,26 +217,6 @@ def _overrule_old_orders(
             stale.append(back)
     if stale:
         order_back(lane, stale)
-
-
-def _refuse_members(lane: LaneGroup, lister: Lister) -> None:
-    with clients.in_words(lane.servers, lister.said):
-        answer = lister.admin.describe_consumer_groups([lane.group], request_timeout=clients.ANSWER_SECONDS)
-        members = answer[lane.group].result().members
-    others = [one for one in members if not _TASK.fullmatch(one.group_instance_id or "")]
-    if others:
-        hosts = ", ".join(sorted({member.host.lstrip("/") for member in others}))
-        raise RunError(
-            f"{len(others)} clients are at work in the group {lane.group}.",
-            f"They run on {hosts}, and are no tasks of a lane that would obey.",
-            "Stop them first.",
-        )
-    if members:
-        raise HeldError(
-            "Kafka still holds the places of tasks that have ended.",
-            f"{len(members)} in the group {lane.group}.",
-            "Try again in a few seconds.",
-        )
 
 
 def _wanted(

@@ -65,7 +65,9 @@ class SettingCommands:
         """Do with a profile what its kind is for."""
         if profile.kind is Kind.SPARK:
             self._window.run_page.setup.target.choose(f"{SIGN}{profile.name}")
-        elif profile.kind is Kind.KAFKA and self._window.project.workbench is not None:
+        elif profile.kind is Kind.KAFKA and self._window.project.workbench is None:
+            self._window.notify("Topics are read for a project: open one, then choose them on its Run page.")
+        elif profile.kind is Kind.KAFKA:
             self._window.run_commands.topics.choose_source(f"kafka://{SIGN}{profile.name}")
         elif profile.kind in (Kind.REGISTRY, Kind.POSTGRESQL):
             self._window.registries.browse(f"{SIGN}{profile.name}")

@@ -41,10 +41,9 @@ def run_live_demo(out: Output, has_window: bool) -> int:
 
 
 def _refuse_missing() -> None:
-    from metl_gui.workbench.components.requirements import examine_live
+    from metl_gui.workbench.components.requirements import missing_for_demo
 
-    examination = examine_live()
-    missing = [check for check in examination.missing if check.is_needed]
+    missing = missing_for_demo()
     if missing:
         raise SetupError(
             f"The live demo needs what is not here: {', '.join(check.name for check in missing)}.",

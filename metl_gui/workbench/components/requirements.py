@@ -20,7 +20,7 @@ from metl_gui.workbench.components.connect import CONVERTER_JARS
 from metl_gui.workbench.components.jars import JarSet, fetch, find_maven
 from metl_gui.workbench.components.kafka import KAFKA_JARS
 from metl_gui.workbench.components.postgres import PACKAGE, find_programs
-from metl_gui.workbench.doctor import Check, Examination, examine, mend, with_command
+from metl_gui.workbench.doctor import Check, Examination, check_java, examine, mend, with_command
 from metl_gui.workbench.places import cache_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
@@ -35,6 +35,16 @@ _MEMORY = Path("/proc/meminfo")
 
 def examine_live() -> Examination:
     """Look for everything the program needs, and what its live demo needs."""
+    return Examination((*examine().checks, *live_checks()))
+
+
+def missing_for_demo() -> tuple[Check, ...]:
+    """Return what keeps the live demo from starting; what only its window needs is not among it."""
+    return tuple(check for check in (check_java(), *live_checks()) if check.is_needed and not check.ok)
+
+
+def live_checks() -> tuple[Check, ...]:
+    """Look for what the real servers need."""
     checks = (
         check_system(sys.platform),
         check_postgres(),
@@ -44,7 +54,7 @@ def examine_live() -> Examination:
         check_space(),
         check_memory(_MEMORY),
     )
-    return Examination((*examine().checks, *(with_command(check) for check in checks)))
+    return tuple(with_command(check) for check in checks)
 
 
 def check_system(platform: str) -> Check:

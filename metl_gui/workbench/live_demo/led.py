@@ -43,8 +43,7 @@ def _meet(story: Story, release: Release) -> None:
     task = story.find_task(release)
     story.tell(
         f"Records of {task.schema} are set aside: no version of it has these columns. None of them is guessed or lost.",
-        "In the window: Review page (Ctrl+2). The version task stands at the head of the list; open it and press "
-        "'Add this version'.",
+        "In the window: Review page (Ctrl+2). Press 'Add this version' on the card at the head of the list.",
     )
     story.lane.wait(lambda: not _stands(story, task), "Waiting for you to add the version", story.watch, _WITHOUT_END)
     left = _left(story)
@@ -63,8 +62,8 @@ def _meet(story: Story, release: Release) -> None:
     )
     story.tell(
         f"The lane maps with state {story.lane.state}: new records of {task.schema} flow again.",
-        "On the Run page, replay what was set aside (Ctrl+F5): its messages keep their places, so that nothing newer "
-        "is overwritten.",
+        "Run page (Ctrl+3), view Run: 'Replay these' under Set aside (Ctrl+F5) maps what was set aside. Its messages "
+        "keep their places, so that nothing newer is overwritten.",
     )
 
 

@@ -202,10 +202,11 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
     with build_project(sample) as workbench:
         for path in (job, again):
             export_published(workbench, EXPORTS["spark"], path)
-        places = {"sink": str(tmp_path / "here"), "errors": str(tmp_path / "here-errors")}
-        here = run_mapping(workbench, RunRequest(str(sample.messages), mode="production", **places), spark)
+        sink, errors = str(tmp_path / "here"), str(tmp_path / "here-errors")
+        request = RunRequest(str(sample.messages), sink, mode="production", errors=errors)
+        here = run_mapping(workbench, request, spark)
     assert _files(job) == _files(again)
-    command = [
+    command: list[str | Path] = [
         spark_home() / "bin" / "spark-submit",
         "--master",
         spark_master.address,

@@ -19,7 +19,7 @@ MOST_ATTRIBUTES = 200
 """A block with more attributes on a side has no picture of its own."""
 
 _STEPS = 5
-_LETTERS, _LETTER = 28, 6.6
+_LETTERS, _LETTER = 28, 7.2
 _SINE = 0.87  # of the slant of column names
 _NEAR_PX, _CELL = 180, 10
 

@@ -26,17 +26,28 @@ def attached(run: LiveRun, out: Output, *, is_stopped_by_interrupt: bool) -> Run
     Returns:
         ``None`` when only the following ended.
     """
-    from metl_gui.engine.events import EngineEvent, RunFailed, SourceTroubled, StateChanged
+    from metl_gui.engine.events import (
+        EngineEvent,
+        LaneProgressed,
+        LaneTroubled,
+        RunFailed,
+        SourceTroubled,
+        StateChanged,
+    )
     from metl_gui.workbench.production import follow_events, stop_run
     from metl_gui.workbench.running import tell
 
     with out.watching() as watch:
-        is_asked = False
+        is_asked, state = False, run.order.spec.state
 
         def take(event: EngineEvent) -> None:
+            nonlocal state
             tell(watch, event)
-            if isinstance(event, SourceTroubled):
+            if isinstance(event, SourceTroubled | LaneTroubled):
                 out.note(event.text)
+            elif isinstance(event, LaneProgressed) and event.state != state:
+                state = event.state
+                out.note(f"The lane maps with state {state} now.")
             elif isinstance(event, StateChanged):
                 out.note(f"State {event.state} was published; from batch {event.batch} on it is mapped with.")
             elif isinstance(event, RunFailed):

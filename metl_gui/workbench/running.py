@@ -24,7 +24,7 @@ from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.event_log import KEPT_POINTS, bounded
-from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.engine.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.preconditions import check_run
@@ -399,6 +399,8 @@ def tell(watch: Watch, event: EngineEvent) -> None:
             watch.tell(f"Mapping: {unit}" if total else "Waiting for the first batch", 0, total)
         case RunProgressed():
             watch.tell(f"Mapping: {_course(event)}; {event.unit}", event.bytes_read, event.bytes_total)
+        case LaneProgressed():
+            watch.tell(f"Mapping: {_lane_course(event)}; records", event.tally.read)
         case _:
             return
 
@@ -411,6 +413,19 @@ def _course(event: RunProgressed) -> str:
         parts.append(f"batch {event.batch}, {event.bytes_waiting:,} {event.unit} wait")
     if event.seconds_left:
         parts.append(f"about {duration(event.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _lane_course(event: LaneProgressed) -> str:
+    """Say how far a lane is, how far behind, and how long a record takes."""
+    rate, lag = sum(one.rate for one in event.partitions), sum(one.lag for one in event.partitions)
+    parts = [f"state {event.state}", f"{rate:,.0f} a second", f"lag {lag:,}"]
+    if event.latency.p50 is not None and event.latency.p99 is not None:
+        parts.append(f"{event.latency.p50:,.0f} ms, 99 % within {event.latency.p99:,.0f} ms")
+    if event.tally.set_aside:
+        parts.append(f"{event.tally.set_aside:,} set aside")
+    if event.waiting:
+        parts.append(f"{event.waiting:,} wait for a version")
     return ", ".join(parts)
 
 

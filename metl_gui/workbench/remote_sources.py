@@ -134,8 +134,21 @@ def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED)
         return read_registry(registry, choice.only, partial(_step, watch))
 
 
-def read_new(source: str, choice: Choice, mark: Mark | None, watch: Watch = UNWATCHED) -> tuple[Reading, Mark]:
+def read_new(
+    source: str,
+    choice: Choice,
+    mark: Mark | None,
+    watch: Watch = UNWATCHED,
+    known: frozenset[str] = frozenset(),
+) -> tuple[Reading, Mark]:
     """Read what is new in a registry or a database since a mark, everything that is wanted without one.
+
+    Args:
+        source: its address, or a profile.
+        choice: what of it.
+        mark: of the look before.
+        watch: progress and cancel.
+        known: registry ids of what need not be read again without a mark.
 
     Raises:
         AwayError: it does not answer now.
@@ -147,7 +160,7 @@ def read_new(source: str, choice: Choice, mark: Mark | None, watch: Watch = UNWA
         return new_in_database(database_of(source, choice), choice.only, mark)
     with _registry(source, watch) as registry:
         told = partial(_step, watch)
-        return new_in_registry(registry, choice.only, mark, told)
+        return new_in_registry(registry, choice.only, mark, told, known)
 
 
 def offers(source: str, watch: Watch = UNWATCHED) -> list[Offer]:

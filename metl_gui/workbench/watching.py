@@ -13,10 +13,12 @@ import random
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from metl_gui.core.nodes import Side
+from metl_gui.core.wire_schemas import version_of
 from metl_gui.errors import AwayError, ProjectHeldError, RunCancelled, UserError
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.importing import ImportResult, add_reading, is_new
@@ -84,8 +86,19 @@ class NotRead:
 
 
 WatchEvent: TypeAlias = WentAway | CameBack | VersionsAdded | VersionsWait | NotRead
-Take: TypeAlias = Callable[[Reading, Watch], ImportResult | None]
-"""Adds what is new of a reading; ``None`` when nothing of it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Where new versions go.
+
+    Args:
+        add: adds what is new of a reading; ``None`` when nothing of it is.
+        known: returns the registry ids of what the project has.
+    """
+
+    add: Callable[[Reading, Watch], ImportResult | None]
+    known: Callable[[], frozenset[str]]
 
 
 class Watcher:
@@ -147,7 +160,8 @@ class Watcher:
         self.looks += 1
         self.is_well = False
         try:
-            reading, mark = read_new(self.source, self._choice, self._mark, watch)
+            known = self._take.known() if self._mark is None else frozenset[str]()
+            reading, mark = read_new(self.source, self._choice, self._mark, watch, known)
         except AwayError as error:
             return self._miss(error, error.wait_seconds or 0)
         except UserError as error:
@@ -171,7 +185,7 @@ class Watcher:
     def _add(self, reading: Reading, mark: Mark, watch: Watch) -> float:
         self._say_unread(reading.refused)
         try:
-            result = self._take(reading, watch) if reading.declarations or reading.wire else None
+            result = self._take.add(reading, watch) if reading.declarations or reading.wire else None
         except ProjectHeldError as error:
             self._say_waiting(reading, error)
             return self._spread(self._every)
@@ -218,10 +232,10 @@ class Watcher:
 def into_project(workbench: Workbench, side: Side, door: Door = Door.WINDOW) -> Take:
     """Return what adds new versions to a project that is open here."""
 
-    def take(reading: Reading, watch: Watch) -> ImportResult | None:
+    def add(reading: Reading, watch: Watch) -> ImportResult | None:
         return add_reading(workbench, side, reading, door, watch) if is_new(workbench, side, reading) else None
 
-    return take
+    return Take(add, partial(_known, workbench, side))
 
 
 def into_file(path: Path, side: Side) -> Take:
@@ -230,7 +244,7 @@ def into_file(path: Path, side: Side) -> Take:
     Whether there is something new is found out read only, which needs no lease.
     """
 
-    def take(reading: Reading, watch: Watch) -> ImportResult | None:
+    def add(reading: Reading, watch: Watch) -> ImportResult | None:
         with Workbench.open(path, for_editing=False) as workbench:
             if not is_new(workbench, side, reading):
                 return None
@@ -238,7 +252,20 @@ def into_file(path: Path, side: Side) -> Take:
             # Somebody may have added it in between.
             return add_reading(workbench, side, reading, watch=watch) if is_new(workbench, side, reading) else None
 
-    return take
+    def known() -> frozenset[str]:
+        with Workbench.open(path, for_editing=False) as workbench:
+            return _known(workbench, side)
+
+    return Take(add, known)
+
+
+def _known(workbench: Workbench, side: Side) -> frozenset[str]:
+    """Return the registry ids of keys, and of rows whose versions the project has."""
+    if side is not Side.EXTRACTION:
+        return frozenset()
+    document = workbench.document
+    schemas = workbench.beside.wire_schemas()
+    return frozenset(one.id for one in schemas if not one.fingerprint or version_of(document, one) is not None)
 
 
 def event_lines(event: WatchEvent) -> list[str]:

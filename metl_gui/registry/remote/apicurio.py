@@ -10,7 +10,10 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from metl_gui.core.avro_types import read_avro
 from metl_gui.core.wire_schemas import of_content, of_global
+from metl_gui.errors import SchemaError
+from metl_gui.registry.documents import parse_json
 from metl_gui.registry.places import Api
 from metl_gui.registry.remote.client import MAX_SUBJECTS, MAX_VERSIONS, Listed, Registry, Subject, text_of
 from metl_gui.registry.remote.web import Web
@@ -62,7 +65,7 @@ class Apicurio(Registry):
         text = self.web.find_text(f"{self.base}{path}{own}")
         if text is None:
             raise self.wrong(f"{subject.shown} has no content in version {version.label}")
-        references = self.find(f"{path}/references") if _may_refer(version.kind, text) else []
+        references = self.find(f"{path}/references") if may_refer(version.kind, text) else []
         about = {"subject": subject.name, "group": subject.group, "version": version.label}
         stated = {**about, "artifactType": version.kind or "AVRO", "content": text, "references": references or []}
         return entry_of(stated, version.ids)
@@ -76,8 +79,9 @@ class Apicurio(Registry):
             path = f"/ids/{kind}/{_quoted(id_.rpartition(':')[2])}"
             text = self.web.find_text(self.base + path)
             if text is not None:
-                references = self.find(f"{path}/references") if _may_refer("", text) else []
-                about = {"artifactType": _kind_by_content(text), "content": text}
+                content = _kind_by_content(text)
+                references = self.find(f"{path}/references") if may_refer(content, text) else []
+                about = {"artifactType": content, "content": text}
                 return entry_of({**about, "references": references or []}, (id_,))
         return None
 
@@ -114,6 +118,11 @@ class Apicurio(Registry):
             if before is not None and (when > before[0] or (when == before[0] and number not in before[1])):
                 changed.add(replace(_subject_of(one), changed=""))
         return (newest, frozenset(at_once)), changed
+
+    def unknown(self, known: frozenset[str]) -> set[Subject]:
+        """List the subjects with versions whose content has an id that is not among known ones."""
+        listed = self.paged("/search/versions", "versions", MAX_SUBJECTS, orderby="globalId", order="asc")
+        return {replace(_subject_of(one), changed="") for one in listed if known.isdisjoint(_listed(one).ids)}
 
     def _kinds(self, id_: str) -> tuple[str, ...]:
         number = id_.rpartition(":")[2]
@@ -158,11 +167,15 @@ def _listed(version: Mapping[str, Any]) -> Listed:
     )
 
 
-def _may_refer(kind: str, text: str) -> bool:
+def may_refer(kind: str, text: str) -> bool:
     """Say whether a content may need another one; saves asking for the references of each."""
-    if kind == "KCONNECT":
-        return False
-    return kind != "JSON" or '"$ref"' in text
+    if kind != "AVRO":
+        return kind != "KCONNECT" and '"$ref"' in text
+    try:
+        read_avro(parse_json(text))
+    except SchemaError:
+        return True
+    return False
 
 
 def _kind_by_content(text: str) -> str:

@@ -28,9 +28,20 @@ class Mark:
 
 
 def new_in_registry(
-    registry: Registry, patterns: Sequence[str], mark: Mark | None, told: Told = lambda *_: None
+    registry: Registry,
+    patterns: Sequence[str],
+    mark: Mark | None,
+    told: Told = lambda *_: None,
+    known: frozenset[str] = frozenset(),
 ) -> tuple[Reading, Mark]:
     """Read the subjects that have changed since a mark, all of them without one.
+
+    Args:
+        registry: what is asked.
+        patterns: of subjects; none for all.
+        mark: of the look before.
+        told: told what is done.
+        known: ids of what need not be read again without a mark, where the registry lists ids.
 
     Raises:
         SchemaError: the registry refuses.
@@ -39,7 +50,7 @@ def new_in_registry(
     if isinstance(registry, Apicurio) and registry.lists_newest:
         newest, changed = registry.newest(mark.newest if mark else None)
         now = Mark(newest=newest)
-        subjects = matching(registry.subjects(), patterns) if mark is None else with_keys(fitting(changed, patterns))
+        subjects = with_keys(fitting(registry.unknown(known) if mark is None else changed, patterns))
     else:
         subjects = matching(registry.subjects(), patterns)
         now = Mark(_versions(registry, subjects))

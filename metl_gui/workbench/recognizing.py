@@ -13,10 +13,10 @@ from pathlib import Path
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
-from metl_gui.registry import folders, mapping_csv
+from metl_gui.registry import folders, mapping_workbook
 from metl_gui.registry.formats import Format, detect, is_data_file
 from metl_gui.registry.reading import Reading, Refusal
-from metl_gui.registry.workbook import is_workbook, read_sheet
+from metl_gui.registry.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.connection import is_database, require_project
 from metl_gui.store.making import SUFFIX
 from metl_gui.workbench.answer_sheet import ANSWER, KEY, SHEET
@@ -124,7 +124,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
         if _is_project(path):
             _sort_project(path, projects, refused)
         elif is_workbook(path):
-            _sort_workbook(path, sheets, refused)
+            _sort_workbook(path, sheets, tables, refused)
         elif path.suffix.lower() in _TABLE_SUFFIXES:
             _sort_table(path, tables, refused)
         else:
@@ -197,15 +197,20 @@ def _sort_project(path: Path, projects: list[Path], refused: list[Refusal]) -> N
 
 def _sort_table(path: Path, tables: list[FoundTable], refused: list[Refusal]) -> None:
     try:
-        table = mapping_csv.read(path)
+        table = mapping_workbook.read_table(path)
     except SchemaError as error:
         refused.append(Refusal(str(path), _reason(error)))
     else:
         tables.append(FoundTable(path, len(table.rows), len(table.problems)))
 
 
-def _sort_workbook(path: Path, sheets: list[FoundSheet], refused: list[Refusal]) -> None:
+def _sort_workbook(path: Path, sheets: list[FoundSheet], tables: list[FoundTable], refused: list[Refusal]) -> None:
+    """Take a workbook for a mapping when it has its sheet, else for answers."""
     try:
+        names = sheet_names(path)
+        if mapping_workbook.SHEET in names and SHEET not in names:
+            _sort_table(path, tables, refused)
+            return
         sheet = read_sheet(path, SHEET, (ANSWER, KEY))
     except SchemaError as error:
         refused.append(Refusal(str(path), _reason(error)))

@@ -11,6 +11,8 @@ import pytest
 from metl_gui.core.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.workbench import recognizing
+from metl_gui.workbench.exporting import export
+from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.importing import add_reading
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.recognizing import Novelty, likely_side, novelty, recognize
@@ -107,3 +109,10 @@ def test_a_project_without_its_suffix_is_one_and_a_file_with_it_may_be_none(tmp_
     found = recognize([tmp_path])
     assert found.projects == (tmp_path / "copy",)
     assert "is not a METL project file" in found.refused[0].reason
+
+
+def test_a_workbook_of_a_mapping_is_told_from_one_of_answers(mapped: Workbench, tmp_path: Path) -> None:
+    export(mapped.document, EXPORTS["xlsx"], tmp_path / "mapping.xlsx")
+    found = recognize([tmp_path / "mapping.xlsx"])
+    assert [(table.path.name, table.rows, table.problems) for table in found.tables] == [("mapping.xlsx", 6, 0)]
+    assert (found.sheets, found.refused) == ((), ())

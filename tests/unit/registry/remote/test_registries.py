@@ -251,3 +251,14 @@ def test_only_what_is_new_since_a_mark_is_read(small: SmallRegistry, api: str) -
         changed, mark = new_in_registry(registry, (), mark)
         assert paths(changed) == {"b": [["x"], ["x", "y"]], "d": [["z"]]}
         assert not new_in_registry(registry, (), mark)[0].declarations
+
+
+def test_what_is_known_by_its_ids_is_not_read_again_without_a_mark(small: SmallRegistry) -> None:
+    for name in ("a", "b"):
+        small.add(f"{name}-value", record("Value", "x"))
+    with opened(small.apicurio, V3) as (registry, server):
+        reading, _ = new_in_registry(registry, (), None, known=frozenset({"content:1"}))
+        assert paths(reading) == {"b": [["x"]]}
+        server.asked.clear()
+        assert not new_in_registry(registry, (), None, known=frozenset({"content:1", "global:2"}))[0].declarations
+        assert len(server.asked) == 2

@@ -147,6 +147,9 @@ def _register_replay(commands: Commands) -> None:
     parser.add_argument(
         "--tombstones", action="store_true", help="send a null value after each delete, for compacted topics"
     )
+    parser.add_argument(
+        "--create-topics", action="store_true", help="make the topics that are missing; what is made is printed first"
+    )
     parser.add_argument("--again", action="store_true", help="everything that was set aside, also what was replayed")
     parser.add_argument("--strict", action="store_true", help="end with 3 when a record was set aside again")
 
@@ -256,7 +259,7 @@ def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.N
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     """Map again what waits in an error store and print the report."""
-    from metl_gui.workbench.replaying import ReplayRequest, replay
+    from metl_gui.workbench.replaying import ReplayRequest, make_topics, replay
     from metl_gui.workbench.session import Workbench
 
     request = ReplayRequest(
@@ -275,6 +278,8 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
         has_tombstones=arguments.tombstones,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        if arguments.create_topics:
+            make_topics(workbench, request, out.note)
         done = replay(workbench, request, watch=watch)
     return _told(arguments, out, done)
 

@@ -6,6 +6,7 @@ yet waits there again. Source: contract.md §1 (``metl replay``) and §5 (replay
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,6 +167,25 @@ def replay(
     if not _waits(spec, request):
         return _nothing(spec, request)
     return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
+
+
+def make_topics(workbench: Workbench, request: ReplayRequest, tell: Callable[[str], None]) -> None:
+    """Make the topics that a replay writes to and that are missing, telling of each before any is made.
+
+    Raises:
+        UserError: the replay cannot be prepared, or servers do not answer or refuse.
+    """
+    from metl_gui.engine.kafka.checks import refuse_loop, topics_to_make
+    from metl_gui.engine.kafka.topics import ERRORS, create_topics, why_of
+
+    spec = prepare_replay(workbench, request)
+    refuse_loop(spec)
+    missing = topics_to_make(spec)
+    for plan in missing:
+        tell(f"Making topic {plan.text}")
+    for servers, is_errors in ((spec.servers_of("sink"), False), (spec.servers_of("errors"), True)):
+        if servers is not None:
+            create_topics(servers, [plan for plan in missing if (plan.why == why_of(ERRORS)) is is_errors])
 
 
 def _waits(spec: RunSpec, request: ReplayRequest) -> bool:

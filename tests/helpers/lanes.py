@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -27,8 +28,9 @@ from metl_gui.engine.lanes.lane_topic import LaneWords, make_topic
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.offset_notes import OffsetNote
 from metl_gui.engine.report import Tally
+from metl_gui.engine.runs import RunSpec
 
-SECONDS = 60.0
+SECONDS = 180.0
 _LOOK_SECONDS = 0.02
 
 
@@ -135,6 +137,27 @@ class LaneWorld:
         if order.matrix:
             begin_lane(self.servers, order.matrix, order.group, PlanState(state=state, hash=order.hash, plan=plan))
         return order
+
+    def spec(self, plan: bytes, folder: Path, state: int = 7) -> RunSpec:
+        """Ask for the lane as a run."""
+        source, sink, errors = (
+            f"kafka://{self.servers.bootstrap}/{topic}" for topic in (self.source, self.sink, self.errors)
+        )
+        return RunSpec(
+            run_id=f"run-{self.name}",
+            plan=plan,
+            source=source,
+            sink=sink,
+            errors=errors,
+            folder=str(folder / "run"),
+            mode="production",
+            state=state,
+            hash=f"hash{state}",
+            lane="fast",
+            follow=True,
+            group=self.name,
+            servers=(self.servers,) * 3,
+        )
 
     def send(self, messages: Iterable[tuple[bytes | None, bytes | None]]) -> None:
         """Write into the source, and wait until it is there."""

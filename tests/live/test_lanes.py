@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.events import EngineEvent, LaneProgressed, RunFinished
 from metl_gui.engine.lanes.announcing import announce, order_set_back
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place
 from metl_gui.engine.lanes.members import PlanState, SetBackOrder
 from metl_gui.workbench.components.kafka import KafkaBroker
+from tests.helpers.killing import below, command_of
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 
 pytestmark = pytest.mark.live
@@ -173,3 +179,38 @@ def order_again(order: LaneOrder) -> LaneOrder:
 def _widen(world: LaneWorld, partitions: int) -> None:
     new: Any = NewPartitions
     world.admin.create_partitions([new(world.source, partitions)])[world.source].result()
+
+
+def test_a_killed_worker_and_a_stop_leave_one_report_whose_counts_add_up_to_what_consumers_read(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    spec = world.spec(order_plan(world.source), tmp_path)
+    events: list[EngineEvent] = []
+    with SparkProcess("local[2,4]") as spark:
+        lane = threading.Thread(target=spark.run, args=(spec, events.append))
+        lane.start()
+        world.send(change(n) for n in range(3_000))
+        world.wait_for_read(3_000)
+        _kill_a_worker(spark)
+        world.send(change(n) for n in range(3_000, 6_000))
+        world.wait_for_read(6_000)
+        spark.cancel()
+        lane.join()
+        (stopped,) = (event.report for event in events if isinstance(event, RunFinished))
+        world.send(change(n) for n in range(6_000, 6_500))
+        # Without --follow a lane ends by itself at what was there.
+        report = spark.run(msgspec.structs.replace(spec, follow=False))
+    assert (stopped.is_stopped, stopped.read, stopped.by_entity) == (True, 6_000, {"order": 6_000})
+    assert (report.is_stopped, report.read, report.messages_out) == (False, 6_500, 6_500)
+    found = world.sent(world.sink)
+    assert not again(found)
+    assert sorted(one.document["payload"]["own"]["id"] for one in found) == list(range(6_500))
+    told = [event for event in events if isinstance(event, LaneProgressed)][-1]
+    assert (told.tally.read, [one.lag for one in told.partitions]) == (6_000, [0, 0])
+
+
+def _kill_a_worker(spark: SparkProcess) -> None:
+    daemons = [one for one in below(spark.process_id or 0) if "pyspark.daemon" in command_of(one)]
+    workers = [one for one in daemons if any(one in below(other) for other in daemons)]
+    os.kill(workers[-1], signal.SIGKILL)

@@ -21,7 +21,8 @@ _MORE = (
     "The target says what it is of: Spark (used as --spark @NAME), Kafka (kafka://@NAME/topic), a schema registry or "
     "PostgreSQL (metl import PROJECT @NAME). Settings of Kafka are named as in librdkafka (security.protocol, "
     "sasl.mechanism, sasl.username, ssl.ca.location ...), those of PostgreSQL as in libpq (sslmode, sslrootcert ...) "
-    "with schemas and prefix (what topics begin with); a registry takes username, api and ssl.ca.location. Secrets are "
+    "with schemas, prefix (what topics begin with) and the modes of the connector (decimal.handling.mode, "
+    "time.precision.mode ...); a registry takes username, api and ssl.ca.location. Secrets are "
     "sasl.password and ssl.key.password of Kafka, password or token of a registry, password of PostgreSQL."
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,7 +71,7 @@ def _list(workbench: Workbench, _arguments: argparse.Namespace, out: Output) -> 
 def _freeze(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.lanes import find_lane, freeze, unfreeze
 
-    lane = find_lane(workbench, arguments.lane)
+    lane = find_lane(workbench, arguments.lane, for_all=True)
     is_freezing = arguments.action == "freeze"
     if not arguments.yes:
         return _asked(out, lane, _freeze_text(lane, is_freezing=is_freezing))
@@ -92,7 +93,7 @@ def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output)
     from metl_gui.workbench.lanes import agreement, find_lane, repeated_since, roll_back
     from metl_gui.workbench.publishing import production_document
 
-    lane = find_lane(workbench, arguments.lane)
+    lane = find_lane(workbench, arguments.lane, for_all=True)
     if not arguments.yes:
         production_document(workbench, arguments.state)
         since = repeated_since(lane)
@@ -102,10 +103,10 @@ def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output)
             f"All lanes of the project map with state {arguments.state} from then on, until something is published "
             "anew. Nothing is repeated."
         )
-        if count:
+        if count and in_force != arguments.state:
             text += (
                 f" This lane mapped up to {count:,} records with state {in_force}; to map them again afterwards: "
-                f"metl lane set-back {arguments.project} {lane.run_id} --to state:{in_force} --yes"
+                f"metl lane set-back {shlex.quote(arguments.project)} {lane.run_id} --to state:{in_force} --yes"
             )
         return _asked(out, lane, text, since)
     roll_back(workbench, lane, arguments.state)
@@ -136,7 +137,7 @@ def _set_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) 
 def _wait(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.lanes import find_lane, wait_for_state
 
-    lane = find_lane(workbench, arguments.lane)
+    lane = find_lane(workbench, arguments.lane, for_all=True)
     with out.watching() as watch:
         agreed = wait_for_state(lane, arguments.state, arguments.seconds, watch)
     out.result(_agreed_json(agreed), list(_agreed_lines(agreed)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, Commands, add_project
+from metl_gui.cli.commands import DONE, Commands, add_project, wrong_usage
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
@@ -29,18 +30,39 @@ def register(commands: Commands) -> None:
     )
     add_project(parser)
     parser.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    parser.add_argument(
+        "--announce",
+        default="",
+        metavar="KAFKA",
+        help="tell the fast lanes on these servers too that see no project file, as kafka://host:port or kafka://@NAME",
+    )
     parser.add_argument("--name", default="", metavar="TEXT", help="a name for the state, as the history shows it")
 
 
 def run_publish(arguments: argparse.Namespace, out: Output) -> int:
     """Publish a state and say what that changes in production."""
+    from metl_gui.engine.kafka.servers import is_kafka
+    from metl_gui.workbench.lanes import announce_live, following
     from metl_gui.workbench.publishing import publish
     from metl_gui.workbench.session import Workbench
 
+    if arguments.announce and not is_kafka(arguments.announce):
+        wrong_usage(arguments, "--announce takes kafka://host:port or kafka://@NAME")
     with Workbench.open(Path(arguments.project)) as workbench:
         done = publish(workbench, arguments.state, arguments.name)
-    out.result(done.as_json(), list(_lines(done)))
+        lanes = following(workbench)
+        is_announced = announce_live(workbench, arguments.announce) if arguments.announce else None
+    lines = [*_lines(done), *_lane_lines(arguments.project, done.state, lanes, is_announced)]
+    out.result(done.as_json() | {"lanes": list(lanes), "announced": is_announced}, lines)
     return DONE
+
+
+def _lane_lines(project: str, state: int, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
+    if lanes:
+        named = f"{len(lanes)} fast lane{'s' * (len(lanes) != 1)}"
+        yield f"  {named} will take it up; wait for it: metl lane wait {shlex.quote(project)} --state {state}"
+    if is_announced is not None:
+        yield "  announced to all lanes there" if is_announced else "  not taken up there: lanes know something newer"
 
 
 def _lines(done: Published) -> Iterator[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.lanes.members import MemberFigures, PlanState
 from metl_gui.errors import RunError, UserError
 from metl_gui.workbench.production import LiveRun, find_run, processes
@@ -220,8 +220,13 @@ def live_lanes(workbench: Workbench) -> tuple[Lane, ...]:
     return _lanes([run for run in processes(workbench.project_id) if run.order.spec.lane == FAST and run.process.lives])
 
 
-def find_lane(workbench: Workbench, run_id: str = "") -> Lane:
+def find_lane(workbench: Workbench, run_id: str = "", *, for_all: bool = False) -> Lane:
     """Return a lane by its run; without one the only lane that lives, or else the only one there is.
+
+    Args:
+        workbench: the project.
+        run_id: the run; empty for the only one.
+        for_all: what is ordered holds for all lanes that agree with it, so any of those on one cluster will do.
 
     Raises:
         RunError: there is no such lane, or more than one.
@@ -235,6 +240,9 @@ def find_lane(workbench: Workbench, run_id: str = "") -> Lane:
     found = [run for run in all_runs if run.process.lives] or all_runs
     if len(found) == 1:
         return _lanes(found)[0]
+    agreeing = [run for run in found if not run.order.spec.is_frozen]
+    if for_all and agreeing and len({_hosts_of(run) for run in agreeing}) == 1:
+        return _lanes(agreeing[:1])[0]
     if not found:
         raise RunError(
             f"No fast lane of {workbench.path.name} was started on this computer.",
@@ -359,6 +367,34 @@ def agreement(servers: KafkaServers, matrix: str) -> Agreement:
     return _told(_fold(servers, matrix))
 
 
+def following(workbench: Workbench) -> tuple[str, ...]:
+    """Return the runs of this computer's lanes that live and take up what is published; asks no servers."""
+    runs = [run for run in processes(workbench.project_id) if run.order.spec.lane == FAST and run.process.lives]
+    return tuple(run.run_id for run in runs if run.order.follows_published)
+
+
+def announce_live(workbench: Workbench, address: str) -> bool:
+    """Announce the state that is live to all lanes of the project on some servers, wherever they were started.
+
+    Lanes whose processes see the project file hear of it by themselves, within a second.
+
+    Args:
+        workbench: the project.
+        address: ``kafka://host:port`` or ``kafka://@profile``.
+
+    Returns:
+        As of ``announce_pinned``.
+
+    Raises:
+        UserError: nothing is published.
+        RunError: the servers do not answer, or the address is none.
+    """
+    from metl_gui.engine.lanes.announcing import announce
+
+    pinned = pin(workbench, PRODUCTION)
+    return announce(servers_of(address)[0], workbench.project_id, _plan_state(pinned), person())
+
+
 def announce_pinned(spec: RunSpec, pinned: Pinned) -> bool:
     """Announce a newly published state to all lanes that agree with a run.
 
@@ -384,6 +420,11 @@ def announce_pinned(spec: RunSpec, pinned: Pinned) -> bool:
 
 def _plan_state(pinned: Pinned) -> PlanState:
     return PlanState(state=pinned.document.state, hash=pinned.hash, plan=pinned.plan, publication=pinned.publication)
+
+
+def _hosts_of(run: LiveRun) -> tuple[str, str]:
+    address = parse_address(run.order.spec.source)
+    return address.bootstrap, address.profile
 
 
 def _lanes(runs: list[LiveRun]) -> tuple[Lane, ...]:
@@ -470,7 +511,8 @@ def _why_not(agreed: Agreement) -> str:
     waited = [f"{one.instance}{f' ({one.trouble})' if one.trouble else ''}" for one in agreed.waited_for]
     if agreed.pending is not None and waited:
         return f"Waited for: {', '.join(waited[:5])}."
-    return f"In force is state {agreed.in_force}."
+    behind = f"In force is state {agreed.in_force}"
+    return f"{behind}." if any(one.is_alive for one in agreed.members) else f"{behind}, and no task lives."
 
 
 def _member_json(member: MemberFigures) -> dict[str, Any]:

@@ -13,8 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from metl_gui import __version__
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.document import Document
@@ -155,7 +153,7 @@ def _model(
         if isinstance(query, str):
             return query
         queries.append(query)
-    sql = union(queries).sql(dialect=reader.dialect, pretty=True)
+    sql = union(queries).sql(dialect=reader.dialect, pretty=True, copy=False)
     blocks = tuple(block for _, block in pairs)
     masked = frozenset(path for block in blocks for path in masks.of(block))
     quoted = table_of("", marker).sql(dialect=reader.dialect)
@@ -308,6 +306,8 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _write_yaml(path: Path, content: object) -> None:
+    import yaml  # the window loads this list of formats long before anybody exports
+
     path.write_text(
         yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120), encoding="utf-8", newline="\n"
     )

@@ -99,22 +99,24 @@ def block_select(
     Returns:
         The query, or in words why the dialect cannot express it.
     """
-    query = reader.begin(table)
+    query, values = reader.begin(table), list[exp.Expr]()
     is_full = mapped.schema.setting("replica_identity") == _FULL
     if isinstance(reader, Changes):
         time = exp.cast(exp.column(reader.ts_ms), "bigint")
-        query = query.select(exp.alias_(exp.column(reader.op), OP), exp.alias_(time, TS_MS))
+        values += [exp.alias_(exp.column(reader.op), OP), exp.alias_(time, TS_MS)]
     for column in columns:
         value = _value(reader, column)
         if value is None:
             return "the dialect cannot reach into a column for a nested attribute"
         if isinstance(reader, Changes) and not (column.is_key or is_full or column.source is None):
-            value = exp.case().when(exp.column(reader.op).neq("d"), value)
-        query = query.select(exp.alias_(value, quoted(column.name)))
+            value = exp.Case(ifs=[exp.If(this=exp.column(reader.op).neq("d"), true=value)])
+        values.append(exp.Alias(this=value, alias=quoted(column.name)))
+    # Nothing is copied: with the whole query for each column, that is most of the time it takes.
+    query = query.select(*values, copy=False)
     if isinstance(reader, Changes):
-        query = query.where(_is_sent(reader, columns, is_full))
+        query = query.where(_is_sent(reader, columns, is_full), copy=False)
         if telling is not None:
-            query = query.where(_is_of_version(reader, telling, mapped.schema.setting("version_field")))
+            query = query.where(_is_of_version(reader, telling, mapped.schema.setting("version_field")), copy=False)
     return query
 
 

@@ -72,7 +72,7 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
         for block, query in queries(document, choices, watch, notes):
             names = dict(zip(NAMES, block.names, strict=True))
             file.write(f"\n{_comment(names | {'status': block.block.status.value})}")
-            file.write(f"{query.sql(dialect=dialect, pretty=True, identify=False)};\n")
+            file.write(f"{query.sql(dialect=dialect, pretty=True, copy=False)};\n")
         for one in notes.left_out:
             file.write(f"\n{_comment(dict(zip(NAMES, one.block, strict=True)) | {'left_out': one.why})}")
     return notes.sentences()

@@ -14,9 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged
+from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged, PartitionFigures
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.setting_back import PartitionBack
+from metl_gui.engine.report import Tally
 from metl_gui.store.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import SynchronousJobs
@@ -141,6 +142,15 @@ def test_attaching_to_a_lane_shows_how_far_it_is_and_who_takes_part(attached: At
     ]
     assert page.lane.members.sentence.text() == "State 8 waits for other/0: 1 of 2 members ready."
     assert "went on" in page.lane.members.quiet.text()
+    assert "published state 8" in attached.window.status.production.accessibleName()
+
+
+def test_a_lane_that_nothing_came_of_yet_says_that_it_starts(attached: Attached) -> None:
+    idle = tuple(PartitionFigures(topic="t", partition=number) for number in range(2))
+    attached.tell(lane_progress(_RUN, 41, partitions=idle, tally=Tally()))
+    page = attached.window.run_page
+    assert "tasks are being started" in page.head.facts.text()
+    assert page.lane.state.text().startswith("Its tasks are being started")
 
 
 def test_what_waits_for_a_version_and_a_trouble_are_seen_at_once(attached: Attached) -> None:

@@ -105,7 +105,9 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> list[Reading]:
     """Let a registry announce what a test puts into the list; while that is empty, it does not answer."""
     has: list[Reading] = []
 
-    def read_new(_source: str, _choice: Choice, _mark: Mark | None, _watch: object) -> tuple[Reading, Mark]:
+    def read_new(
+        _source: str, _choice: Choice, _mark: Mark | None, _watch: object, _known: frozenset[str]
+    ) -> tuple[Reading, Mark]:
         if not has:
             raise AwayError("The registry does not answer.", "Connection refused.", "Look there.")
         return has[-1], Mark()

@@ -60,7 +60,12 @@ def plan_of(state: int) -> PlanState:
 def main(order: MemberOrder) -> None:
     """Take part until standard input is closed."""
     is_over = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), is_over.set()), daemon=True).start()
+
+    def wait_for_end() -> None:
+        sys.stdin.read()
+        is_over.set()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
 
     def prepare(_state: PlanState) -> None:
         if order.hold and Path(order.hold).exists():

@@ -6,7 +6,9 @@ place have the same answer, whenever they came, however slow they are and whatev
 
 Compaction takes old words away, never those of the last quarter of an hour (``min.compaction.lag.ms``). So whoever
 comes late decides nothing by places older than that, where it cannot know who lived; what was decided there, members
-say as a fact.
+say as a fact. Where
+all died in the moment of a decision and nobody came for a quarter of an hour, nobody is left who knows of it: whoever
+comes then begins with the state before, and takes the newest up as soon as it is ready.
 
 Source: METL §3.4; dmm.md §8.
 """

@@ -32,7 +32,11 @@ def digest(state: int) -> str:
 
 
 class Member:
-    """A member as its process has it: what it has read, and what it maps with."""
+    """A member as its process has it: what it has read, and what it maps with.
+
+    It knows less than the whole log would tell when compaction took the words away by which a state came into force,
+    and nobody lived to say so.
+    """
 
     def __init__(self, world: World, instance: str, state: int, settings: AgreementSettings = SETTINGS) -> None:
         self.world = world
@@ -41,6 +45,7 @@ class Member:
         entries = world.kept()
         self.read_to = entries[-1].place + 1 if entries else 0
         self.membership.begin_again(world.latecomer())
+        self.knows_less = world.truth.in_force != self.membership.fold.in_force and not world.is_told
 
     def read(self, count: int = 1_000_000) -> None:
         for entry in self.world.after(self.read_to)[:count]:
@@ -62,7 +67,6 @@ class Member:
         beat = self.membership.say(self.world.seconds)
         return None if beat is None else (log.member_key(self.membership.instance), log.encoded(beat))
 
-    @property
     def may_map(self) -> bool:
         self.change_over()
         return self.membership.may_map(self.world.seconds)
@@ -79,6 +83,12 @@ class World:
         self.in_force_at: list[int | None] = []
         self.decided: list[int] = []
         """The places at which another state came into force."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anybody lived to say what is in force."""
+        beats = [heard.beat for heard in self.truth.members.values()]
+        return any(beat.in_force == self.truth.in_force for beat in beats)
 
     @property
     def seconds(self) -> float:

@@ -221,7 +221,7 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 3, done.stderr[-2000:]

@@ -22,7 +22,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.agreement import begin_lane
 from metl_gui.engine.lanes.committed import Committed
-from metl_gui.engine.lanes.lane_order import FAILED, STOP, Failure, LaneOrder, Place
+from metl_gui.engine.lanes.lane_order import Failure, LaneOrder, Place, failed_key, stop_key
 from metl_gui.engine.lanes.lane_task import LaneTask
 from metl_gui.engine.lanes.lane_topic import LaneWords, make_topic
 from metl_gui.engine.lanes.members import PlanState
@@ -235,7 +235,7 @@ class LaneThreads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.words.say(STOP, self.order.token.encode(), SECONDS)
+        self.words.say(stop_key(self.order.run_id), self.order.token.encode(), SECONDS)
         for thread in self._threads:
             thread.join(SECONDS)
         self.words.close()
@@ -246,7 +246,7 @@ class LaneThreads:
     @property
     def failure(self) -> Failure | None:
         """What a task said for which there is no help."""
-        texts = self.words.under(FAILED).values()
+        texts = self.words.under(failed_key(self.order.run_id)).values()
         return next((msgspec.json.decode(text, type=Failure) for text in texts), None)
 
 

@@ -221,6 +221,12 @@ class Exchange:
         """
         return self.consumer.committed(partitions, _CALL_SECONDS)
 
+    def why_refused(self) -> tuple[KafkaError, str] | None:
+        """Return why a message of a transaction that failed could not be written, and into which topic."""
+        if self.refused is None:
+            self.producer.poll(_FULL_SECONDS * 4)
+        return self.refused
+
     def close(self) -> None:
         """Let go of the servers; where they do not answer, whatever is still open is left to its timeouts."""
         closing = threading.Thread(target=self._close, name="lane-close", daemon=True)
@@ -239,6 +245,8 @@ class Exchange:
         if partitions:
             committed = self.consumer.committed(partitions, _CALL_SECONDS)
             self.consumer.assign(list(self.owner.came(committed)))
+            # What was paused before the partitions moved is no matter of whoever has them now.
+            self.consumer.resume(partitions)
 
     def _revoked(self, _consumer: Any, partitions: list[TopicPartition]) -> None:
         self.owner.went(Place(one.topic, one.partition) for one in partitions)
@@ -269,7 +277,7 @@ class Exchange:
         first, _ = self.consumer.get_watermark_offsets(partition, _CALL_SECONDS, cached=False)
         known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
         name = f"{place.topic}/{place.partition}"
-        self.owner.lost(place, gone(name, known, first) if known < first else f"{name}: {error.str()}")
+        self.owner.lost(place, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}")
         self.consumer.seek(TopicPartition(place.topic, place.partition, first))
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:

@@ -3,9 +3,10 @@
 A lane has one small compacted topic of its own, ``metl.lane.<group>``, as Kafka is what driver and tasks can both reach
 wherever Spark put them:
 
-    stop                         the lane (by its token) that has to end
-    failed/<task>                why a task cannot go on, whatever it tries
-    trouble/<task>               why it does not get on for now
+    start/<run>                  the newest start of a run, by its token; tasks of older starts end
+    stop/<run>                   the start of the run that has to end
+    failed/<run>/<task>          why a task cannot go on, whatever it tries
+    trouble/<run>/<task>         why it does not get on for now
     counts/<topic>/<partition>   counts that are too long for the metadata of an offset
 """
 
@@ -21,13 +22,10 @@ from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel.reference import Mode
 
-STOP = "stop"
-FAILED = "failed/"
-TROUBLE = "trouble/"
-
 LOAD_TOPICS = "metl.load."
 """How the topics of initial loads begin; a lane commits there too."""
 
+COUNTS = "counts/"
 _PREFIX = "metl.lane."
 _UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
 _LONGEST = 249
@@ -117,6 +115,26 @@ def lane_topic(group: str) -> str:
     return _PREFIX + name
 
 
+def start_key(run_id: str) -> str:
+    """Return where the newest start of a run is said."""
+    return f"start/{run_id}"
+
+
+def stop_key(run_id: str) -> str:
+    """Return where a run is told to end."""
+    return f"stop/{run_id}"
+
+
+def failed_key(run_id: str, task: int | None = None) -> str:
+    """Return where a task says that it cannot go on; without a task what the keys of all begin with."""
+    return f"failed/{run_id}/{'' if task is None else task}"
+
+
+def trouble_key(run_id: str, task: int | None = None) -> str:
+    """Return where a task says that it does not get on for now; without a task what the keys of all begin with."""
+    return f"trouble/{run_id}/{'' if task is None else task}"
+
+
 def group_of(group: str, run_id: str) -> str:
     """Return the consumer group of a run."""
     return group or f"metl-{run_id}"
@@ -124,4 +142,4 @@ def group_of(group: str, run_id: str) -> str:
 
 def counts_key(place: Place) -> str:
     """Return where the lane's topic holds counts of a partition."""
-    return f"counts/{place.topic}/{place.partition}"
+    return f"{COUNTS}{place.topic}/{place.partition}"

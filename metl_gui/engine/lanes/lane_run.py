@@ -22,7 +22,7 @@ from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.lanes.agreement import AgreementWatch
 from metl_gui.engine.lanes.lane_course import LaneCourse
 from metl_gui.engine.lanes.lane_job import LaneJob
-from metl_gui.engine.lanes.lane_order import FAILED, STOP, TROUBLE, Failure, Place, Trouble
+from metl_gui.engine.lanes.lane_order import Failure, Place, Trouble, failed_key, start_key, stop_key, trouble_key
 from metl_gui.engine.lanes.lane_report import lane_report
 from metl_gui.engine.lanes.lane_start import LaneStart
 from metl_gui.engine.lanes.lane_topic import LaneWords
@@ -44,6 +44,7 @@ _STARTS = 4
 """How often a job is started again that committed nothing."""
 
 _SAY_SECONDS = 2.0
+_START_SECONDS = 10.0
 _REPORT_SECONDS = 60.0
 _MOST_PROBLEMS = 50
 
@@ -82,12 +83,13 @@ class LaneRun:
         start = LaneStart(self.spec)
         RunFolder(Path(self.spec.folder)).create(self.spec)
         self._problems += start.notes
-        job = LaneJob(self.runtime, start.order(self.runtime, self.token), start.tasks(self.runtime))
-        words = LaneWords(start.servers, job.order.lane_topic)
+        order = start.order(self.runtime, self.token)
+        words = LaneWords(start.servers, order.lane_topic)
         watch = AgreementWatch(start.servers, self.spec.matrix) if self.spec.matrix else None
-        self.emit(RunStarted(self.spec.run_id, len(start.partitions), 0))
         try:
-            self._driven(start, job, words, watch)
+            words.say(start_key(self.spec.run_id), self.token.encode(), _START_SECONDS)
+            self.emit(RunStarted(self.spec.run_id, len(start.partitions), 0))
+            self._driven(start, LaneJob(self.runtime, order, start.tasks(self.runtime)), words, watch)
         finally:
             words.close()
             if watch is not None:
@@ -133,11 +135,11 @@ class LaneRun:
         Raises:
             RunError: one of them cannot go on.
         """
-        for key, text in words.under(TROUBLE).items():
+        for key, text in words.under(trouble_key(self.spec.run_id)).items():
             trouble = msgspec.json.decode(text, type=Trouble)
             if trouble.token == self.token:
                 self._trouble(key, trouble.text)
-        for text in words.under(FAILED).values():
+        for text in words.under(failed_key(self.spec.run_id)).values():
             failure = msgspec.json.decode(text, type=Failure)
             if failure.token == self.token:
                 raise RunError(failure.title, failure.text, failure.hint)
@@ -186,7 +188,7 @@ class LaneRun:
             return
         seconds = STOP_SECONDS
         try:
-            words.say(STOP, self.token.encode(), _SAY_SECONDS)
+            words.say(stop_key(self.spec.run_id), self.token.encode(), _SAY_SECONDS)
         except RunError as error:
             _log.warning("the tasks cannot be told to end: %s", error)
             seconds = 0.0

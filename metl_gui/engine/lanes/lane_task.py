@@ -21,7 +21,17 @@ from metl_gui.engine.failures import TaskError
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.lanes.agreement import AgreementSettings, StateMember
 from metl_gui.engine.lanes.exchange import Exchange
-from metl_gui.engine.lanes.lane_order import FAILED, STOP, TROUBLE, Failure, LaneOrder, Place, Trouble, counts_key
+from metl_gui.engine.lanes.lane_order import (
+    Failure,
+    LaneOrder,
+    Place,
+    Trouble,
+    counts_key,
+    failed_key,
+    start_key,
+    stop_key,
+    trouble_key,
+)
 from metl_gui.engine.lanes.lane_topic import LaneWords, base_value, read_bases
 from metl_gui.engine.lanes.loads import Loads, LoadShare
 from metl_gui.engine.lanes.mapping import Mapped, Mappers
@@ -285,7 +295,10 @@ class LaneTask:
             return True
         if self.member is not None and self.member.is_fenced:
             return True
-        return self.words.newest(STOP) == self.order.token.encode() or os.getppid() != self._parent
+        token = self.order.token.encode()
+        if self.words.newest(stop_key(self.order.run_id)) == token or os.getppid() != self._parent:
+            return True
+        return self.words.newest(start_key(self.order.run_id)) not in (None, token)
 
     def _may_map(self) -> bool:
         return self.member is None or self.member.may_map
@@ -315,7 +328,7 @@ class LaneTask:
         Raises:
             RunError: it does not go by.
         """
-        refused, said = (exchange.refused, exchange.said) if exchange is not None else (None, None)
+        refused, said = (exchange.why_refused(), exchange.said) if exchange is not None else (None, None)
         refusal = explain_refusal(self.order, error, refused, said)
         if refusal is not None:
             raise refusal
@@ -341,7 +354,7 @@ class LaneTask:
         if text != self._told:
             self._told = text
             trouble = Trouble(token=self.order.token, text=text)
-            self.words.say(f"{TROUBLE}{self.number}", msgspec.json.encode(trouble))
+            self.words.say(trouble_key(self.order.run_id, self.number), msgspec.json.encode(trouble))
 
     def _fail(self, error: RunError) -> None:
         """Say what nothing can be done about here; the driver ends the lane.
@@ -351,7 +364,8 @@ class LaneTask:
         """
         _log.error("task %s of the lane cannot go on: %s", self.number, error)
         failure = Failure(token=self.order.token, title=error.title, text=error.text, hint=error.hint)
+        key = failed_key(self.order.run_id, self.number)
         try:
-            self.words.say(f"{FAILED}{self.number}", msgspec.json.encode(failure), _SAY_SECONDS)
+            self.words.say(key, msgspec.json.encode(failure), _SAY_SECONDS)
         except RunError:
             raise TaskError(error) from error

@@ -12,7 +12,7 @@ from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.agreement_topic import Reader, Writer
-from metl_gui.engine.lanes.lane_order import Place, counts_key
+from metl_gui.engine.lanes.lane_order import COUNTS, Place, counts_key
 from metl_gui.engine.lanes.offset_notes import decoded_base
 from metl_gui.engine.report import Tally
 from metl_gui.errors import RunError, UserError
@@ -96,8 +96,9 @@ class LaneWords:
         while not self._is_over.is_set():
             reader = Reader(self.servers, self.topic)
             try:
-                for entry in reader.first():
-                    self._take(entry.key, entry.value)
+                # All at once: what was said before and is overruled by now must not be seen.
+                first = [entry for entry in reader.first() if not entry.key.startswith(COUNTS)]
+                self._newest = {entry.key: entry.value for entry in first if entry.value is not None}
                 while not self._is_over.is_set():
                     for entry in reader.next(_LOOK_SECONDS):
                         self._take(entry.key, entry.value)
@@ -110,7 +111,7 @@ class LaneWords:
     def _take(self, key: str, value: bytes | None) -> None:
         if value is None:
             self._newest.pop(key, None)
-        elif not key.startswith("counts/"):
+        elif not key.startswith(COUNTS):
             self._newest[key] = value
 
 

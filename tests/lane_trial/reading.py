@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from metl_gui.engine.kafka.outgoing import POSITION
 from tests.lane_trial.topics import TrialTopics
@@ -85,19 +85,30 @@ class Consuming:
                     self.arrivals.append(Arrival(position.decode(), message.timestamp()[1], now))
 
 
-def times_of(topics: TrialTopics, name: str) -> dict[str, int]:
-    """Return when the broker put each record of a topic there, by its position."""
+def read_all(topics: TrialTopics, name: str) -> list[Message]:
+    """Return what is committed in a topic by now, of each partition in its order."""
     consumer = _consumer(topics)
     partitions = _partitions(consumer, [name])
-    ends = {one.partition: consumer.get_watermark_offsets(one, 5.0)[1] for one in partitions}
+    left = {one.partition for one in partitions}
     consumer.assign(partitions)
-    found: dict[str, int] = {}
-    while len(found) < sum(ends.values()):
+    found: list[Message] = []
+    while left:
         for message in consumer.consume(5000, 1.0):
-            if message.error() is None:
-                found[f"{message.topic()}/{message.partition()}/{message.offset()}"] = message.timestamp()[1]
+            error = message.error()
+            if error is None:
+                found.append(message)
+            elif error.code() == KafkaError._PARTITION_EOF:
+                left.discard(message.partition() or 0)
+            else:
+                raise KafkaException(error)
     consumer.close()
     return found
+
+
+def times_of(topics: TrialTopics, name: str) -> dict[str, int]:
+    """Return when the broker put each record of a topic there, by its position."""
+    messages = read_all(topics, name)
+    return {f"{one.topic()}/{one.partition()}/{one.offset()}": one.timestamp()[1] for one in messages}
 
 
 def check(came: Iterable[str], arrivals: list[Arrival]) -> tuple[int, int]:
@@ -123,6 +134,7 @@ def _consumer(topics: TrialTopics) -> Consumer:
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
             "fetch.queue.backoff.ms": 10,
         }
     )

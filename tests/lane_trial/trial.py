@@ -6,8 +6,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+from confluent_kafka import Message
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, LaneProgressed, LaneTroubled
@@ -18,7 +20,7 @@ from metl_gui.engine.runs import RunSpec, new_run_id
 from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
 from tests.lane_trial.load import Load, start
-from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, times_of
+from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, read_all, times_of
 from tests.lane_trial.topics import TrialTopics, trial_topics
 
 _START_SECONDS = 120.0
@@ -59,6 +61,7 @@ class Result:
         gap_ms: the longest time in which a consumer saw nothing.
         states: that the lane mapped with.
         troubles: what the lane told.
+        messages: everything in the sink, where that was asked for.
     """
 
     report: RunReport
@@ -70,6 +73,7 @@ class Result:
     gap_ms: float
     states: tuple[int, ...]
     troubles: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
 
     @property
     def is_right(self) -> bool:
@@ -155,13 +159,16 @@ def spec_of(topics: TrialTopics, versions: int, folder: str, **others: object) -
     return RunSpec(**(facts | others))  # type: ignore[arg-type]  # what trials change are fields of the spec
 
 
-def measure(servers: KafkaServers, wanted: Wanted, fault: Fault | None = None) -> Result:
+def measure(
+    servers: KafkaServers, wanted: Wanted, fault: Fault | None = None, *, keeps_messages: bool = False
+) -> Result:
     """Run a lane under a load, and look at what came of it.
 
     Args:
         servers: the broker.
         wanted: the load.
         fault: done once, on a thread of its own, while records flow.
+        keeps_messages: the result has all messages of the sink.
     """
     with (
         trial_topics(servers, wanted.partitions) as topics,
@@ -178,7 +185,9 @@ def measure(servers: KafkaServers, wanted: Wanted, fault: Fault | None = None) -
         report = trial.run(spec_of(topics, wanted.versions, folder))
         beside.join()
         arrivals, came = consuming.end(), times_of(topics, topics.source)
-    return _result(wanted, report, arrivals, came, tuple(trial.troubles))
+        messages = tuple(read_all(topics, topics.sink)) if keeps_messages else ()
+    result = _result(wanted, report, arrivals, came, tuple(trial.troubles))
+    return replace(result, messages=messages)
 
 
 def _result(

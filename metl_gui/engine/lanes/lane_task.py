@@ -158,6 +158,7 @@ class LaneTask:
             if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
                 return False
             self._obey(exchange, self.member)
+        self.loads.look(self.shares, exchange)
         batch = self._batch(exchange)
         if batch and not self._may_map() and not self._wait_until_allowed(_PATIENCE_SECONDS):
             return False

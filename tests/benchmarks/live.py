@@ -1,0 +1,149 @@
+"""A fast lane on a real broker of this computer: from event to event, its highest rate, and a change of state.
+
+Event to event is from the time that the broker gave a record to the moment at which a consumer that reads what is
+committed has its message: the wait for the end of the transaction is in it. Broker, writer, lane and consumer share the
+computer. Beside the rate runs a loop over Kafka Connect's own classes (``ConnectPipeline.java``) that does the same
+renames for the same topic, in turn with ours; its payloads are compared with ours first. Stock Connect has no connector
+from Kafka to Kafka with converters.
+
+A trial that loses or repeats a record fails the benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from metl_gui.engine.java import find_java
+from metl_gui.engine.kafka.listing import LATEST, Lister
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.workbench.components.jars import fetch
+from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
+from tests.benchmarks.harness import Case, figure, quartiles
+from tests.benchmarks.live_load import RENAMES
+from tests.lane_trial.faults import FAULTS
+from tests.lane_trial.load import Load, start
+from tests.lane_trial.reading import Quantiles, read_all
+from tests.lane_trial.topics import trial_topics
+from tests.lane_trial.trial import Result, Wanted, measure
+
+_LATENCIES = ((1_000, 60.0), (10_000, 100.0))
+"""Records a second, and the milliseconds in which 99 of 100 have to be there."""
+
+_SECONDS, _QUICK_SECONDS = 40, 8
+_RATES = ((1, 1.0), (50, 2.0))
+"""Versions of the schema in the topic, and the least ratio to Connect's rate."""
+
+_RECORDS, _QUICK_RECORDS = 1_500_000, 60_000
+_GAP_MS = 200.0
+_COMPARED = 2_000
+_TRANSACTION_MS = 100
+_ROUNDS = 3
+
+
+def cases(rounds: int, quick: bool) -> Iterator[Case]:
+    """Measure latencies, rates against Connect, and a change of state."""
+    del rounds
+    seconds = _QUICK_SECONDS if quick else _SECONDS
+    with KafkaBroker() as broker:
+        for rate, target in _LATENCIES:
+            result = _right(measure(broker.servers, Wanted(rate * seconds, rate)))
+            yield _latency(f"event to event, JSON, {rate:,}/s", result.seen, target)
+        _compare(broker)
+        for versions, target in _RATES:
+            yield _rate(broker, versions, target, _QUICK_RECORDS if quick else _RECORDS, 1 if quick else _ROUNDS)
+        changed = measure(
+            broker.servers,
+            Wanted(10_000 * seconds, 10_000),
+            lambda trial: FAULTS["state-changed"](trial, broker),
+        )
+        _right(changed)
+        if len(changed.states) != 2:
+            raise AssertionError(f"the lane mapped with {changed.states}")
+        yield figure("change of state at 10,000/s: longest gap", changed.gap_ms, unit="ms", target=_GAP_MS)
+
+
+def _latency(case: str, found: Quantiles, target: float) -> Case:
+    note = f"p50 {found.p50:.0f}, p95 {found.p95:.0f}, p99 {found.p99:.0f}, most {found.most:.0f} ms"
+    return figure(f"{case}: p99", found.p99, unit="ms", target=target, note=note)
+
+
+def _rate(broker: KafkaBroker, versions: int, target: float, count: int, rounds: int) -> Case:
+    """Compare the rates at which a topic that is full already is mapped."""
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(_right(measure(broker.servers, Wanted(count, 0, versions))).rate)
+        theirs.append(_connect_rate(broker.servers, versions, count))
+    ratios = [our / their for our, their in zip(ours, theirs, strict=True)]
+    low, high = quartiles(ratios) if len(ratios) > 1 else (ratios[0], ratios[0])
+    return Case(
+        f"highest rate, JSON, {versions} version{'s' if versions > 1 else ''} in the topic",
+        statistics.median(ours),
+        statistics.median(theirs),
+        "records/s",
+        target,
+        statistics.median(ratios),
+        low,
+        high,
+        note=f"{count:,} records, beside a loop over Kafka Connect's classes",
+    )
+
+
+def _connect_rate(servers: KafkaServers, versions: int, count: int) -> float:
+    """Return how many records a second Connect's classes map, by the broker's times of their messages."""
+    with trial_topics(servers, 2) as topics:
+        _fill(servers, topics.source, versions, count)
+        _connect(servers, topics.source, topics.sink, topics.group, count)
+        times = [message.timestamp()[1] for message in read_all(topics, topics.sink)]
+    if len(times) != count:
+        raise AssertionError(f"Connect's classes made {len(times)} messages of {count} records")
+    return count / ((max(times) - min(times)) / 1000)
+
+
+def _compare(broker: KafkaBroker) -> None:
+    """Hold the payloads of both against each other."""
+    with trial_topics(broker.servers, 2) as topics:
+        _fill(broker.servers, topics.source, 3, _COMPARED)
+        _connect(broker.servers, topics.source, topics.sink, topics.group, _COMPARED)
+        theirs = {_text(message.key()): json.loads(message.value() or b"") for message in read_all(topics, topics.sink)}
+    found = measure(broker.servers, Wanted(_COMPARED, 0, 3), keeps_messages=True)
+    ours = {}
+    for message in _right(found).messages:
+        document = json.loads(message.value() or b"")
+        ours[json.dumps(document["key"])] = document["payload"]
+    if ours != {json.dumps(json.loads(key)): value for key, value in theirs.items()}:
+        raise AssertionError("the payloads of Connect's classes are others than ours")
+
+
+def _text(key: bytes | None) -> str:
+    return (key or b"").decode()
+
+
+def _fill(servers: KafkaServers, topic: str, versions: int, count: int) -> None:
+    if start(Load(servers.bootstrap, topic, count, 0.0, versions)).wait() != 0:
+        raise RuntimeError("the load could not be written")
+    lister = Lister(servers, KafkaAddress(topics=(topic,)))
+    if sum(lister.offsets(lister.places(), LATEST).values()) != count:
+        raise AssertionError("the load was not written whole")
+
+
+def _connect(servers: KafkaServers, source: str, sink: str, group: str, count: int) -> None:
+    renames = ",".join(f"{old}:{new}" for old, new in RENAMES.items())
+    program = Path(__file__).with_name("ConnectPipeline.java")
+    command = [str(find_java().path / "bin" / "java"), "-Xmx1g", "-cp", f"{fetch(KAFKA_JARS)}/*", str(program)]
+    asked = [servers.bootstrap, source, sink, group, str(count), renames, f"id:{RENAMES['id']}", str(_TRANSACTION_MS)]
+    with tempfile.TemporaryFile() as said:
+        done = subprocess.run([*command, *asked], stdout=said, stderr=said, check=False)
+        if done.returncode != 0:
+            said.seek(0)
+            raise RuntimeError(said.read()[-2000:].decode(errors="replace"))
+
+
+def _right(result: Result) -> Result:
+    if not result.is_right:
+        raise AssertionError(f"{result.missing} records are missing, {result.repeated} came again")
+    return result

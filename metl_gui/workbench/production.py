@@ -163,7 +163,9 @@ def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHE
         )
     order = msgspec.structs.replace(order, spec=spec)
     _refuse_two(workbench.project_id, spec)
-    check_run(spec, find_target(order.target))
+    # The order is a file without secrets and plan.
+    servers = servers_of(spec.source, spec.sink, spec.errors)
+    check_run(msgspec.structs.replace(spec, plan=plan, servers=servers), find_target(order.target))
     for name in (STOP, "report.json"):
         (found.folder / name).unlink(missing_ok=True)
     return _started(order, plan, watch)

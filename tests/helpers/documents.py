@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s#]+)\)")
 _FILE = re.compile(r"(?<![\w./<-])((?:metl_gui|resources|sample_projects|tests|\.ci)/[\w./-]*\w)")
-_PROGRAM = re.compile(r"(?:^|&& |\{ |; |\.venv/bin/)metl ([^;&}\n]+)", re.MULTILINE)
+_PROGRAM = re.compile(r"(?:^|&& |\{ |; |\.venv/bin/)metl ([^;&\n]+)", re.MULTILINE)
 
 
 def documents() -> list[Path]:

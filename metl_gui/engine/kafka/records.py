@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from metl_gui.core.framing import LIMIT_BYTES, head_bytes
 from metl_gui.core.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
 from metl_gui.engine.kafka.machine import MACHINE
-from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.errors import RecordError
 
 if TYPE_CHECKING:
@@ -40,17 +40,6 @@ _AROUND_BYTES = 128
 
 _headers: dict[tuple[tuple[str, str | bytes | None], ...], bytes] = {}
 """Headers that were written before: most messages of a topic have the same."""
-
-
-class Columns(NamedTuple):
-    """The parts of messages, each a column."""
-
-    places: list[tuple[str, int]]
-    offsets: list[int]
-    times: list[int]
-    keys: list[bytes | None]
-    headers: list[bytes]
-    values: list[bytes | None]
 
 
 class Positions(Sequence[str]):
@@ -91,7 +80,7 @@ def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES, topi
         limit_bytes: a record that is larger ends at its beginning; all of it lies in the buffer all the same.
         topic: the topic that the records name, where it is not theirs; their positions stay where they are.
     """
-    columns = Columns(
+    columns = Parts(
         [(message.topic() or "", message.partition() or 0) for message in messages],
         [message.offset() or 0 for message in messages],
         [_time(*message.timestamp()) for message in messages],
@@ -106,7 +95,7 @@ def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES, topi
     return records_of_columns(columns, limit_bytes)
 
 
-def records_of_columns(columns: Columns, limit_bytes: int = LIMIT_BYTES) -> Records:
+def records_of_columns(columns: Parts, limit_bytes: int = LIMIT_BYTES) -> Records:
     """Write messages that were taken apart as records; the arguments are those of ``records_of``."""
     machine = MACHINE.after(len(columns.offsets))
     if machine is None:
@@ -131,6 +120,7 @@ def records_of_columns(columns: Columns, limit_bytes: int = LIMIT_BYTES) -> Reco
         sizes=sizes if has_large else None,
         positions=Positions(columns.places, columns.offsets),
         source_bytes=sum(len(one) for column in (columns.keys, columns.values) for one in column if one),
+        parts=columns,
     )
 
 
@@ -150,7 +140,7 @@ def headers_json(headers: Headers) -> bytes:
     return found
 
 
-def wrapper(columns: Columns, number: int) -> bytes:
+def wrapper(columns: Parts, number: int) -> bytes:
     """Write one message as a record, in Python."""
     topic, partition = columns.places[number]
     time = columns.times[number]
@@ -162,11 +152,6 @@ def wrapper(columns: Columns, number: int) -> bytes:
         columns.headers[number],
         _member(b"value", columns.values[number]),
     )
-
-
-def head_of(topic: str, partition: int) -> bytes:
-    """Write what all records of a partition begin with."""
-    return b'{"topic":%b,"partition":%d,"offset":' % (quoted(topic), partition)
 
 
 def _time(kind: int, milliseconds: int) -> int:
@@ -219,7 +204,7 @@ def _numbers(numbers: Iterable[int]) -> Column:
     return np.fromiter(numbers, np.int64)
 
 
-def _wrapped(machine: Any, columns: Columns) -> tuple[bytes, Column, Column]:
+def _wrapped(machine: Any, columns: Parts) -> tuple[bytes, Column, Column]:
     """Let machine code write what it may, and add the others behind."""
     heads, head_of_each = _shared(columns.places)
     headers, headers_of_each = _shared(columns.headers)

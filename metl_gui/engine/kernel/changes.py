@@ -88,13 +88,16 @@ class Change:
         return _key(self.key_text)
 
 
-def read_wrapped(wrapped: Wrapped, known: frozenset[str], wire: Wire | None = None) -> Change | Kind:
+def read_wrapped(
+    wrapped: Wrapped, known: frozenset[str], wire: Wire | None = None, written: Written | None = None
+) -> Change | Kind:
     """Read one record that was taken apart.
 
     Args:
         wrapped: the record.
         known: names and aliases of the schemas of the plan.
         wire: decodes what is in the framing of a registry.
+        written: the value, where somebody decoded it before.
 
     Returns:
         The change, or the kind of a record that is skipped.
@@ -106,10 +109,11 @@ def read_wrapped(wrapped: Wrapped, known: frozenset[str], wire: Wire | None = No
         return Kind.KEY
     if wrapped.value is None:
         return Kind.TOMBSTONE
-    if wire is not None and is_framed(wrapped.value, wrapped.headers):
+    if written is not None or (wire is not None and is_framed(wrapped.value, wrapped.headers)):
         if wrapped.topic.startswith(HEARTBEAT_TOPIC):
             return Kind.HEARTBEAT
-        written = wire.written(wrapped.value, wrapped.topic, wrapped.headers)
+        if written is None and wire is not None:
+            written = wire.written(wrapped.value, wrapped.topic, wrapped.headers)
         if written is not None:
             return _read_text(written.text, wrapped, known, wire, written)
     if not wrapped.is_checked:

@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.json_text import quoted
+
 Places: TypeAlias = NDArray[np.int64]
+
+
+class Parts(NamedTuple):
+    """The parts of the messages of Kafka that records were written from, each a column.
+
+    Args:
+        places: topic and partition.
+        offsets, times: a time below 0 is none.
+        keys, headers, values: as bytes, headers as JSON.
+    """
+
+    places: list[tuple[str, int]]
+    offsets: list[int]
+    times: list[int]
+    keys: list[bytes | None]
+    headers: list[bytes]
+    values: list[bytes | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +45,7 @@ class Records:
         sizes: how long each is, where of some only the beginning is kept; ``None`` when all are whole.
         positions: the whole position of each, where they come from no file; ``None`` when they do.
         source_bytes: how many bytes they had where they come from, when that is not what lies here.
+        parts: what they were written from, at least as many; ``None`` when that is not at hand.
 
     Order: as in the file.
     """
@@ -39,6 +59,7 @@ class Records:
     sizes: Places | None = None
     positions: Sequence[str] | None = None
     source_bytes: int | None = None
+    parts: Parts | None = None
 
     @classmethod
     def of(
@@ -94,7 +115,7 @@ class Records:
         sizes = None if self.sizes is None else self.sizes[:count]
         places = self.starts[:count], self.stops[:count], self.offsets[:count]
         positions = None if self.positions is None else self.positions[:count]
-        return Records(self.buffer, *places, self.name, self.names[:count], sizes, positions)
+        return Records(self.buffer, *places, self.name, self.names[:count], sizes, positions, parts=self.parts)
 
     @property
     def lengths(self) -> Places:
@@ -107,6 +128,11 @@ class Records:
         if self.source_bytes is not None:
             return self.source_bytes
         return int((self.lengths if self.sizes is None else self.sizes).sum())
+
+
+def head_of(topic: str, partition: int) -> bytes:
+    """Write what all records of a partition of Kafka begin with, up to the offset."""
+    return b'{"topic":%b,"partition":%d,"offset":' % (quoted(topic), partition)
 
 
 def _starts(lengths: Places) -> Places:

@@ -18,7 +18,7 @@ from metl_gui.engine.kernel.outcomes import error_row
 from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
-from metl_gui.engine.kernel.wire import Wire
+from metl_gui.engine.kernel.wire import Wire, Written
 from metl_gui.errors import RecordError
 
 Mode: TypeAlias = Literal["test", "production"]
@@ -60,8 +60,8 @@ class Reference:
             where = found.schema, found.version, found.position
             outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
 
-    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Gathering) -> None:
-        """Map one record that was taken apart.
+    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Gathering, written: Written | None = None) -> None:
+        """Map one record that was taken apart; ``written`` is its value where somebody decoded it before.
 
         Raises:
             RecordError: it must be set aside; nothing of it was sent.
@@ -69,7 +69,7 @@ class Reference:
         found.position = wrapped.position or found.position
         if wrapped.topic in self.known:
             found.schema = self.schemas[wrapped.topic].plan.name
-        change = read_wrapped(wrapped, self.known, self.decoding)
+        change = read_wrapped(wrapped, self.known, self.decoding, written)
         if isinstance(change, Change):
             self.map_change(change, found, outcome)
         else:

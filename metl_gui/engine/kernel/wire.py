@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from metl_gui.core.avro_types import rabin_fingerprint, read_avro
@@ -84,8 +84,7 @@ class Wire:
         """
         if not is_framed(content, headers):
             return None
-        framing = self._framings.get(topic, self._framing)
-        return self._first(list(readings(content, headers, part, framing)), topic, content)
+        return self._first(list(readings(content, headers, part, self.framing(topic))), topic, content)
 
     def frame(self, topic: str, framing: str) -> None:
         """Let the values of one topic be in a framing; an empty one is that of the plan."""
@@ -99,7 +98,7 @@ class Wire:
         """Take the first reading whose id resolves and whose schema reads all bytes."""
         failed: RecordError | None = None
         for framed in found:
-            id_ = next((one for one in framed.ids if self._known(one)), None)
+            id_ = self.known(framed.ids)
             if id_ is None:
                 continue
             try:
@@ -124,21 +123,39 @@ class Wire:
                 self._schemas[id_] = found
         return self._schemas.get(id_, [])
 
-    def _read(self, id_: str, body: bytes, topic: str) -> Written:
+    def known(self, ids: Iterable[str]) -> str | None:
+        """Return the first of some ids that a schema has."""
+        return next((one for one in ids if self._known(one)), None)
+
+    def named(self, id_: str, topic: str) -> tuple[WireSchema, Written]:
+        """Return the schema that a known id means in a topic, and what all values that it wrote have in common.
+
+        Raises:
+            RecordError: ``undecodable``, the schema cannot be used.
+        """
         known = self._known(id_)
         chosen = next((one for one in known if one.schema == topic), known[0])
         same = [one for one in known if one.text == chosen.text]
         writer = self._writer(chosen)
-        text = body if writer.reader is None else writer.reader.read(body)
-        _check(text, id_)
-        return Written(
-            text=text,
+        return chosen, Written(
+            text=b"",
             half=writer.half,
             id=id_,
             names=tuple(dict.fromkeys(one.schema for one in (chosen, *same) if one.schema)),
             labels={one.schema: one.version for one in same if one.version},
             is_plain=writer.reader is not None,
         )
+
+    def framing(self, topic: str) -> str:
+        """Return how a topic frames its values."""
+        return self._framings.get(topic, self._framing)
+
+    def _read(self, id_: str, body: bytes, topic: str) -> Written:
+        chosen, common = self.named(id_, topic)
+        writer = self._writer(chosen)
+        text = body if writer.reader is None else writer.reader.read(body)
+        _check(text, id_)
+        return replace(common, text=text)
 
     def _writer(self, schema: WireSchema) -> _Writer:
         key = schema.kind, schema.text

@@ -9,8 +9,9 @@ from metl_gui.engine.kafka.consuming import RangeReader, Wanted
 from metl_gui.engine.kafka.listing import Lister
 from metl_gui.engine.kafka.orders import WaitingRecords
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
-from metl_gui.engine.kafka.records import Columns, headers_json, records_of_columns
+from metl_gui.engine.kafka.records import headers_json, records_of_columns
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
+from metl_gui.engine.kernel.records import Parts
 from metl_gui.engine.results import SetAsideRecord
 from metl_gui.engine.runs import NOOP, ReplayOrder, RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
@@ -92,6 +93,6 @@ def _row(message: Message) -> SetAsideRecord | None:
 
 def _whole(one: SetAsideMessage) -> bytes:
     place = [(one.topic, one.partition)]
-    columns = Columns(place, [one.offset], [one.time], [one.key], [headers_json(one.headers)], [one.value])
+    columns = Parts(place, [one.offset], [one.time], [one.key], [headers_json(one.headers)], [one.value])
     records = records_of_columns(columns)
     return bytes(records.buffer[int(records.starts[0]) : int(records.stops[0])])

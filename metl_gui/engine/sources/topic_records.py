@@ -16,8 +16,8 @@ from metl_gui.core.json_text import quoted
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
 from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
-from metl_gui.engine.kafka.records import Columns, headers_json, records_of, records_of_columns
-from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kafka.records import headers_json, records_of, records_of_columns
+from metl_gui.engine.kernel.records import Parts, Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
 from metl_gui.engine.sources.reading import Reading, partition_of
 
@@ -127,7 +127,7 @@ class TopicRecords:
             )
             return TopicBatch(records, LargeMessages(records), [None] * len(run))
         records = records_of_columns(
-            Columns(
+            Parts(
                 [(one.topic, one.partition) for one in run],
                 [one.offset for one in run],
                 [one.time for one in run],

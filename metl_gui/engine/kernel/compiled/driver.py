@@ -20,6 +20,7 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.learning import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.unframing import Unframer
 from metl_gui.engine.kernel.compiled.writing import map_records
 from metl_gui.engine.kernel.gathering import Gathering
 from metl_gui.engine.kernel.outcomes import Filled
@@ -67,7 +68,8 @@ class Driver:
         self.gathering = gathering
         self.patience = patience
         self.tables = Tables()
-        self.learner = Learner(reference, self.tables, gathering)
+        self.unframer = Unframer(reference.wire)
+        self.learner = Learner(reference, self.tables, gathering, self.unframer.stand_ins)
         self.credit = FIRST_CREDIT
         self._sights: Counter[tuple[int, ...]] = Counter()
         self._proof = Gathering()
@@ -97,7 +99,7 @@ class Driver:
         if self.tables.is_full():
             self.tables.clear()
             self._sights.clear()
-        work = _Batch(self, records)
+        work = _Batch(self, self.unframer.of(records), records)
         hits = 0
         for name, start, stop in _runs(records):
             if name is None:
@@ -173,13 +175,20 @@ class Driver:
 
 
 class _Batch:
-    """One batch under way."""
+    """One batch under way.
 
-    def __init__(self, driver: Driver, records: Records) -> None:
+    Args:
+        driver: maps it.
+        records: what machine code reads: text in place of what came framed.
+        originals: the same records as they came, where that is something else.
+    """
+
+    def __init__(self, driver: Driver, records: Records, originals: Records | None = None) -> None:
         self.driver = driver
         self.tables = driver.tables
         self.gathering = driver.gathering
         self.records = records
+        self.originals = records if originals is None else originals
         self.starts = np.ascontiguousarray(records.starts, np.int64)
         self.stops = np.ascontiguousarray(records.stops, np.int64)
         self.offsets = np.ascontiguousarray(records.offsets, np.int64)
@@ -268,13 +277,14 @@ class _Batch:
 
     def _left(self, why: int, buffer: NDArray[np.uint8], base: int, record: int) -> int:
         """Map a record that was left: after learning what it lacks, or by the reference."""
-        raw, place = self.records.raw(record), self.records.place(record)
+        raw, place = self.originals.raw(record), self.records.place(record)
+        readable = self.records.raw(record)
         gathering = self.gathering
         start, message = gathering.bytes_out, gathering.messages
         for _ in range(MOST_TRIES):
             if why == at.LACKS_ROOM:
                 self._make_room()
-            elif why == at.REFUSED or not self.driver.learn(why, raw):
+            elif why == at.REFUSED or not self.driver.learn(why, readable):
                 break
             counters = self.tables.counters.copy()
             self._enter(buffer, base, record, record + 1)

@@ -22,7 +22,9 @@ _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _BYTES = ir.VectorType(_I8, VECTOR)
 
 
-def _of_one(emit: Emit) -> Any:
+def of_one(emit: Emit) -> Any:
+    """Make a function of one number."""
+
     def typed(_context: Any, _first: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
             return emit(builder, values)
@@ -32,7 +34,9 @@ def _of_one(emit: Emit) -> Any:
     return intrinsic(typed)
 
 
-def _of_two(emit: Emit) -> Any:
+def of_two(emit: Emit) -> Any:
+    """Make a function of two numbers."""
+
     def typed(_context: Any, _first: Any, _second: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
             return emit(builder, values)
@@ -51,7 +55,7 @@ def _load(kind: Any) -> Any:
         found = builder.load(_place(builder, values[0], kind), align=1)
         return found if kind == _I64 else builder.zext(found, _I64)
 
-    return _of_one(emit)
+    return of_one(emit)
 
 
 def _store(kind: Any) -> Any:
@@ -60,7 +64,7 @@ def _store(kind: Any) -> Any:
         builder.store(value, _place(builder, values[0], kind), align=1)
         return values[1]
 
-    return _of_two(emit)
+    return of_two(emit)
 
 
 def _vector(builder: Any, address: Any) -> Any:
@@ -113,26 +117,26 @@ def through(address: int) -> Any:
         kind = ir.FunctionType(_I64, [_I64, _I64])
         return builder.call(builder.inttoptr(ir.Constant(_I64, address), kind.as_pointer()), list(values))
 
-    return _of_two(emit)
+    return of_two(emit)
 
 
 load8, load64 = _load(_I8), _load(_I64)
 store8, store32, store64 = _store(_I8), _store(_I32), _store(_I64)
 
-special = _of_one(_emit_special)
+special = of_one(_emit_special)
 """Marks quotes, backslashes, control bytes and what is not ASCII in the vector at an address, the first in bit 0."""
 
-no_digit = _of_one(_emit_no_digit)
+no_digit = of_one(_emit_no_digit)
 """Marks the bytes that are no decimal digits in the vector at an address, its first byte in bit 0."""
 
-copy_vector = _of_two(_emit_copy)
+copy_vector = of_two(_emit_copy)
 """Copies one vector to the first address from the second."""
 
-different = _of_two(_emit_different)
+different = of_two(_emit_different)
 """Marks the bytes in which the vectors at two addresses differ, the first in bit 0."""
 
-hundredth = _of_one(_emit_hundredth)
+hundredth = of_one(_emit_hundredth)
 """Divides a number that is not negative by 100; numba's own division asks for signs."""
 
-first_bit = _of_one(_emit_first_bit)
+first_bit = of_one(_emit_first_bit)
 """Returns the number of the lowest bit that is set in a number that is not 0."""

@@ -20,6 +20,7 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.marking import Marks, path_of
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
 from metl_gui.engine.kernel.compiled.shapes import facts_of
+from metl_gui.engine.kernel.compiled.stand_ins import StandIns
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at
 from metl_gui.engine.kernel.gathering import Gathering, Sent
 from metl_gui.engine.kernel.placeholders import forms_of
@@ -72,12 +73,14 @@ class Learner:
         reference: what decides.
         tables: what was learned.
         entities: gives the numbers of entities.
+        stand_ins: what stands for the schemas of values that were decoded.
     """
 
-    def __init__(self, reference: Reference, tables: Tables, entities: Gathering) -> None:
+    def __init__(self, reference: Reference, tables: Tables, entities: Gathering, stand_ins: StandIns) -> None:
         self.reference = reference
         self.tables = tables
         self.entities = entities
+        self.stand_ins = stand_ins
         self._levels: dict[int, int] = {}
 
     def learn(self, why: int, raw: bytes) -> bool:
@@ -193,7 +196,8 @@ class _Lesson:
         recorder, found = Recorder(), Found(_EMPTY.decode())
         position = self.marks.of(at.POSITION).decode()
         found.position = position
-        self.reference.map_wrapped(dataclasses.replace(wrapped, position=""), found, recorder)
+        written = self.learner.stand_ins.written(wrapped.value)
+        self.reference.map_wrapped(dataclasses.replace(wrapped, position=""), found, recorder, written)
         return recorder, found
 
     def _skip(self, told: Recorder) -> list[int]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.avro_layout import AVRO_WORDS
+from metl_gui.engine.kernel.compiled.avro_text import write_records
 from metl_gui.engine.kernel.compiled.finding import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
 from metl_gui.engine.kernel.compiled.wrappers import Wrapping
@@ -18,5 +22,6 @@ def warm() -> None:
     hash_of(address_of(tables.state), 0)
     mix_pair(0, 0)
     mix_program(0, 0, 0, 0)
+    write_records(address_of(np.zeros(AVRO_WORDS, np.int64)))
     nothing = tables.state[:0]
     Wrapping((), nothing, (), nothing, nothing, nothing, (), ())

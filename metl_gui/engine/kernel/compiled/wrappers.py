@@ -44,7 +44,7 @@ class Wrapping:
     ) -> None:
         count = len(offsets)
         key_column, value_column = _joined(keys), _joined(values)
-        shared = [_table(texts) for texts in (heads, headers, at.PARTS)]
+        shared = [table_of(texts) for texts in (heads, headers, at.PARTS)]
         room = sum(len(column[0]) for column in (key_column, value_column)) + count * _QUOTES_AND_WORDS
         room += sum(
             int(table[0][:, 1][each].sum())
@@ -82,7 +82,7 @@ def _joined(contents: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArra
     return np.frombuffer(text, np.uint8), np.array(lengths, np.int64)
 
 
-def _table(texts: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def table_of(texts: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return address and length of each text, and what they lie in."""
     text = np.frombuffer(b"".join((*texts, bytes(PADDING))), np.uint8)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))

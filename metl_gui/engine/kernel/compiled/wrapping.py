@@ -32,7 +32,7 @@ WRAPPING_WORDS: Final = next(_places) // 8
 PARTS = (b',"timestamp":', b',"key":', b',"headers":', b',"value":')
 _BEFORE_TIME, _BEFORE_KEY, _BEFORE_HEADERS, _BEFORE_VALUE = range(4)
 _NULL = word_of(b"null")
-_LEFT, _MISSING, _WHOLE, _PLAIN = range(4)
+UNFIT, _MISSING, _WHOLE, _PLAIN = range(4)
 _PAIR = 16
 _AROUND = 1
 """A wrapper is one object around its value and key."""
@@ -70,7 +70,7 @@ def form_of(start: int, length: int) -> int:
         return _MISSING
     if length > 1 and is_whole(start, start + length):
         return _WHOLE
-    return _PLAIN if is_plain(start, start + length) else _LEFT
+    return _PLAIN if is_plain(start, start + length) else UNFIT
 
 
 @compiled
@@ -102,10 +102,10 @@ def write_wrapper(state: int, target: int, message: int, key: int, value: int) -
         load64(load64(state + W_VALUE_LENGTHS) + here),
     )
     value_form = form_of(value, value_length)
-    if value_form == _LEFT:
+    if value_form == UNFIT:
         return 0
     key_form = form_of(key, key_length)
-    if key_form == _LEFT:
+    if key_form == UNFIT:
         return 0
     parts = load64(state + W_PARTS)
     target = write_kept(target, load64(state + W_HEADS), load64(load64(state + W_HEAD_OF) + here))

@@ -1,0 +1,265 @@
+"""Write the framed Avro of records as wrappers that hold text, each by the program of its writer schema.
+
+What machine code does not read (bytes that their schema did not write, values that are no objects, text that grows too
+long) is left: the reference then looks at the record as it came. So nothing is read here that the reference refuses.
+"""
+
+from __future__ import annotations
+
+from metl_gui.engine.kernel.compiled import avro_layout as at
+from metl_gui.engine.kernel.compiled.avro_scalars import (
+    long_at,
+    past_sign,
+    write_base64,
+    write_double,
+    write_long,
+    write_text,
+    write_wanted,
+)
+from metl_gui.engine.kernel.compiled.memory import PADDING, compiled, copy, copy_fixed, load8, load64, store8, store64
+from metl_gui.engine.kernel.compiled.scalars import CLOSE, COMMA, OPEN, word_of
+from metl_gui.engine.kernel.compiled.wrapping import UNFIT, form_of, write_content, write_kept
+from metl_gui.engine.kernel.compiled.writing import write_number
+
+_NULL, _TRUE, _FALSE = word_of(b"null"), word_of(b"true"), word_of(b"false")
+_INT_LIMIT = 1 << 31
+_FOUR_BYTES = 0xFFFFFFFF
+
+
+@compiled
+def content_at(place: int, end: int) -> tuple[int, int]:
+    """Read a length and return where its bytes begin and end, which is 0 for none."""
+    length, start = long_at(place, end)
+    if start == 0 or length < 0 or length > end - start:
+        return 0, 0
+    return start, start + length
+
+
+@compiled
+def write_bytes(state: int, program: int, target: int, start: int, end: int, stop: int) -> int:
+    """Write bytes in base64, those of a decimal as few as it takes."""
+    if load64(program + at.SECOND) != 0:
+        start = past_sign(start, end)
+    return write_base64(state, target, start, end - start, stop)
+
+
+@compiled
+def write_value(state: int, program: int, place: int, end: int, target: int, stop: int) -> int:  # noqa: C901, PLR0912, PLR0915 - an interpreter
+    """Write a value by a program.
+
+    Args:
+        state: address of the state.
+        program: place of the first instruction.
+        place, end: where the value lies, and where its bytes end.
+        target, stop: where text goes, and where there is no more room.
+    """
+    code, blob, frames = load64(state + at.A_CODE), load64(state + at.A_BLOB), load64(state + at.A_FRAMES)
+    program += code
+    while True:
+        if target + PADDING > stop:
+            return at.NO_ROOM
+        op = load64(program)
+        if op == at.TEXT:
+            length = load64(program + at.SECOND)
+            if target + length + PADDING > stop:
+                return at.NO_ROOM
+            target = copy_fixed(target, blob + load64(program + at.FIRST), length)
+        elif op == at.OPTIONAL:
+            if place >= end:
+                return at.LEFT
+            branch = load8(place)
+            place += 1
+            if branch == load64(program + at.FIRST):
+                store64(target, _NULL)
+                target += 4
+                program = code + load64(program + at.THIRD)
+                continue
+            if branch != load64(program + at.SECOND):
+                return at.LEFT
+        elif op == at.LONG or op == at.INT:
+            number, place = long_at(place, end)
+            if place == 0 or (op == at.INT and (number < -_INT_LIMIT or number >= _INT_LIMIT)):
+                return at.LEFT
+            target = write_long(target, number)
+        elif op == at.STRING or op == at.BYTES:
+            start, place = content_at(place, end)
+            if place == 0:
+                return at.LEFT
+            if op == at.STRING:
+                target = write_text(target, start, place - start, stop)
+            else:
+                target = write_bytes(state, program, target, start, place, stop)
+        elif op == at.DOUBLE:
+            if end - place < 8:
+                return at.LEFT
+            target = write_double(state, target, load64(place), at.IS_DOUBLE, stop)
+            place += 8
+        elif op == at.FLOAT:
+            if end - place < 4:
+                return at.LEFT
+            target = write_wanted(state, target, load64(place) & _FOUR_BYTES, at.IS_FLOAT, stop)
+            place += 4
+        elif op == at.BOOLEAN:
+            if place >= end or load8(place) > 1:
+                return at.LEFT
+            is_true = load8(place) == 1
+            store64(target, _TRUE if is_true else _FALSE)
+            target += 4 if is_true else 5
+            place += 1
+        elif op == at.ENUM:
+            number, place = long_at(place, end)
+            if place == 0 or number < 0 or number >= load64(program + at.FIRST):
+                return at.LEFT
+            symbol = code + load64(program + at.SECOND) + number * 16
+            length = load64(symbol + 8)
+            if target + length + PADDING > stop:
+                return at.NO_ROOM
+            target = copy(target, blob + load64(symbol), length)
+        elif op == at.FIXED:
+            start = place
+            place += load64(program + at.FIRST)
+            if place > end:
+                return at.LEFT
+            target = write_bytes(state, program, target, start, place, stop)
+        elif op == at.CHOICE:
+            number, place = long_at(place, end)
+            if place == 0 or number < 0 or number >= load64(program + at.FIRST):
+                return at.LEFT
+            program = code + load64(code + load64(program + at.SECOND) + number * 8)
+            continue
+        elif op == at.JUMP:
+            program = code + load64(program + at.FIRST)
+            continue
+        elif op == at.ITEMS:
+            frame = frames + load64(program + at.FIRST)
+            store64(frame + at.FRAME_LEFT, 0)
+            store64(frame + at.FRAME_IS_BEGUN, 0)
+            store8(target, load64(program + at.SECOND))
+            target += 1
+        elif op == at.NEXT_ITEM:
+            frame = frames + load64(program + at.FIRST)
+            count = load64(frame + at.FRAME_LEFT)
+            if count == 0:
+                count, place = long_at(place, end)
+                if place == 0:
+                    return at.LEFT
+                if count == 0:
+                    store8(target, load64(program + at.SECOND))
+                    target += 1
+                    program = code + load64(program + at.THIRD)
+                    continue
+                if count < 0:
+                    count = -count
+                    _, place = long_at(place, end)
+                if place == 0 or count < 0 or count > end - place:
+                    return at.LEFT
+            store64(frame + at.FRAME_LEFT, count - 1)
+            if load64(frame + at.FRAME_IS_BEGUN) != 0:
+                store8(target, COMMA)
+                target += 1
+            store64(frame + at.FRAME_IS_BEGUN, 1)
+        else:
+            return target if place == end else at.LEFT
+        if target <= 0:
+            return target
+        program += at.INSTRUCTION_BYTES
+
+
+@compiled
+def write_key(state: int, record: int, target: int, stop: int) -> int:
+    """Write the key of a record; one that is no object says nothing."""
+    here = record * 8
+    place, length = load64(load64(state + at.A_KEYS) + here), load64(load64(state + at.A_KEY_LENGTHS) + here)
+    program = load64(load64(state + at.A_KEY_PROGRAMS) + here)
+    if program == at.NO_PROGRAM:
+        return at.LEFT
+    if program == at.PLAIN_KEY:
+        if target + length + PADDING > stop:
+            return at.NO_ROOM
+        form = form_of(place, length)
+        return write_content(target, place, length, form) if form != UNFIT else at.LEFT
+    start = target
+    if program > 0:
+        target = write_value(state, program, place, place + length, target, stop)
+        if target <= 0 or load8(start) == OPEN:
+            return target
+    store64(start, _NULL)
+    return start + 4
+
+
+@compiled
+def write_head(state: int, record: int, target: int, stop: int) -> int:
+    """Write what stands before the key of a record."""
+    here, parts = record * 8, load64(state + at.A_PARTS)
+    head, heads = load64(load64(state + at.A_HEAD_OF) + here), load64(state + at.A_HEADS)
+    if target + load64(heads + head * 16 + 8) + 3 * PADDING > stop:
+        return at.NO_ROOM
+    target = write_kept(target, heads, head)
+    offset = load64(load64(state + at.A_OFFSETS) + here)
+    if offset >= 0:
+        target = write_number(target, offset)
+        target = write_kept(target, parts, at.BEFORE_TIME)
+        time = load64(load64(state + at.A_TIMES) + here)
+        target = write_number(target, time) if time >= 0 else write_content(target, 0, -1, 1)
+    return write_kept(target, parts, at.BEFORE_KEY)
+
+
+@compiled
+def write_record(state: int, record: int, target: int, stop: int) -> int:
+    """Write one record."""
+    here, parts = record * 8, load64(state + at.A_PARTS)
+    program = load64(load64(state + at.A_VALUE_PROGRAMS) + here)
+    if program <= 0:
+        return at.LEFT
+    target = write_head(state, record, target, stop)
+    if target <= 0:
+        return target
+    target = write_key(state, record, target, stop)
+    if target <= 0:
+        return target
+    stand_in, stand_ins = load64(load64(state + at.A_STAND_IN_OF) + here), load64(state + at.A_STAND_INS)
+    if target + load64(stand_ins + stand_in * 16 + 8) + 3 * PADDING > stop:
+        return at.NO_ROOM
+    target = write_kept(target, parts, at.BEFORE_SCHEMA)
+    target = write_kept(target, stand_ins, stand_in)
+    start = write_kept(target, parts, at.BEFORE_PAYLOAD)
+    place, length = load64(load64(state + at.A_VALUES) + here), load64(load64(state + at.A_VALUE_LENGTHS) + here)
+    target = write_value(state, program, place, place + length, start, stop)
+    if target <= 0:
+        return target
+    if load8(start) != OPEN:
+        return at.LEFT
+    store8(target, CLOSE)
+    store8(target + 1, CLOSE)
+    return target + 2
+
+
+@compiled
+def write_records(state: int) -> int:
+    """Write records from the next one on; return 1 when there is no room for one, which is then the next."""
+    out, room = load64(state + at.A_OUT), load64(state + at.A_OUT_ROOM)
+    starts, stops, pending = load64(state + at.A_STARTS), load64(state + at.A_STOPS), load64(state + at.A_IS_PENDING)
+    is_again = load64(state + at.A_IS_AGAIN)
+    for record in range(load64(state + at.A_NEXT), load64(state + at.A_COUNT)):
+        here = record * 8
+        if is_again != 0 and load64(pending + here) == 0:
+            continue
+        wanted, given = load64(state + at.A_WANTED_COUNT), load64(state + at.A_GIVEN_COUNT)
+        used = load64(state + at.A_OUT_USED)
+        target = write_record(state, record, out + used, out + room)
+        if target == at.NO_ROOM:
+            store64(state + at.A_WANTED_COUNT, wanted)
+            store64(state + at.A_GIVEN_COUNT, given)
+            store64(state + at.A_NEXT, record)
+            return 1
+        store64(starts + here, used)
+        store64(stops + here, used)
+        if target == at.LEFT:
+            store64(state + at.A_WANTED_COUNT, wanted)
+        elif load64(state + at.A_WANTED_COUNT) != wanted:
+            store64(pending + here, 1)
+        else:
+            store64(stops + here, target - out)
+            store64(state + at.A_OUT_USED, target - out)
+    store64(state + at.A_NEXT, load64(state + at.A_COUNT))
+    return 0

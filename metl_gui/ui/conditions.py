@@ -30,6 +30,11 @@ def can_edit(window: Window) -> bool:
     return window.project.can_edit
 
 
+def can_begin(window: Window) -> bool:
+    """Ask for no project at all, as one is made then, or for one that can be edited."""
+    return not has_project(window) or can_edit(window)
+
+
 def may_write(window: Window) -> bool:
     """Ask for a project that is open for editing, whichever of its states is shown."""
     workbench = window.project.workbench

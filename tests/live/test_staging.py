@@ -32,10 +32,12 @@ def messages(broker: KafkaBroker, topic: str, count: int) -> Iterator[Message]:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     try:
-        for _ in range(count):
-            found = consumer.consume(1, 30)
-            assert found, f"fewer than {count} records in {topic}"
-            yield found[0]
+        while count:
+            message = consumer.poll(30)
+            assert message is not None, f"{count} records of {topic} do not come"
+            if message.error() is None:  # else the topic is not there yet
+                count -= 1
+                yield message
     finally:
         consumer.close()
 

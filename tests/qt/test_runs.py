@@ -53,7 +53,7 @@ def test_without_messages_a_run_says_what_to_choose(window: Window, monkeypatch:
     monkeypatch.setattr(asking, "ask", reply)
     window.run_page.setup.source.clear()
     window.actions_table["run"].trigger()
-    assert said == ["Nothing to map yet. No messages are chosen.\nChoose a file or a folder under From."]
+    assert said == ["Nothing to map yet. No messages are chosen.\nChoose a file, a folder or topics under From."]
     assert not window.spark.is_running
 
 

@@ -219,6 +219,7 @@ class ExportDialog(QDialog):
         column.addStretch(1)
         self.page.setWidget(page)
         self.page.setWidgetResizable(True)
+        self.page.setAccessibleName("Options of the format, and what it cannot say")
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         right = QVBoxLayout()

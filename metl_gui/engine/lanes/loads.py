@@ -115,7 +115,7 @@ class LoadShare(Share):
         self.order = order
         self.changes = changes
         self.topic = order.changes
-        self.phase = _Phase.NOTING
+        self.phase = _Phase.NOTING if self.position < order.end else _Phase.DONE
         self.arrived: list[Message] = []
         self._next = order.noted_from
         self._until = max(changes.position, order.noted_from)
@@ -163,7 +163,7 @@ class LoadShare(Share):
             self.phase = _Phase.WAITING
         if self.phase is _Phase.WAITING and self.changes.position >= self.order.after:
             self.phase, self._next = _Phase.LOADING, self.position
-        if self.phase is _Phase.LOADING and self._next >= self.order.end and not self.arrived:
+        if self.phase is _Phase.LOADING and self._next >= self.order.end and not (self.arrived or self.held):
             # Behind the last row may stand what is none: the mark of a transaction.
             self.phase, self.end = _Phase.DONE, self.order.end
             self._keys.clear()
@@ -223,7 +223,7 @@ class Loads:
         known = self.words.under(LOAD)
         if not known and not self._loads:
             return
-        wanted = {place: order for place in shares if (order := _order_of(known.get(load_key(place)))) is not None}
+        wanted = {place: order for place in shares if (order := read_order(known.get(load_key(place)))) is not None}
         kept = {
             place: load
             for place, load in self._loads.items()
@@ -306,7 +306,8 @@ class Loads:
                 _hear(load, message)
 
 
-def _order_of(text: bytes | None) -> LoadOrder | None:
+def read_order(text: bytes | None) -> LoadOrder | None:
+    """Read what the topic of a lane holds; None where nothing is ordered, or nobody can read it."""
     if text is None:
         return None
     try:

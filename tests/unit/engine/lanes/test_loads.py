@@ -176,3 +176,29 @@ def test_a_row_is_counted_apart_when_its_changes_left_out_a_large_value_and_not_
     load.note_changes([record(0, 1, left_out), record(1, 2, 5), record(2, 2, left_out)])
     tally = load.map(cast(Mappers, Output()), [record(0, 1, 0), record(1, 2, 0)]).tally
     assert (tally.read, tally.skipped, tally.by_skip) == (2, 2, {SUPERSEDED_PARTLY: 1, "superseded": 1})
+
+
+def test_a_row_that_waits_for_its_version_at_the_end_of_a_load_is_left_out_when_its_change_comes_meanwhile() -> None:
+    live = Share(Place("t", 0), 0, NOTE, Counts())
+    order = LoadOrder(
+        id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=1, noted_from=0, after=0
+    )
+    load, row = LoadShare(order, live, 0, NOTE, Counts()), record(0, 1, 0)
+    load.advance()
+    load.arrive(row)
+    load.arrived.clear()
+    load.hold([row], ("t", "unknown"))
+    load.advance()
+    load.note_changes([record(0, 1, 5)])
+    output = Output()
+    done = load.map(cast(Mappers, output), load.release(0.0))
+    assert (output.sent, done.tally.skipped) == ([], 1)
+
+
+def test_a_load_that_is_through_reads_nothing_again_when_a_task_takes_it_up() -> None:
+    live = Share(Place("t", 0), 9, NOTE, Counts())
+    order = LoadOrder(
+        id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=0, after=5
+    )
+    load = LoadShare(order, live, 4, NOTE, Counts())
+    assert (load.reads, load.advance(), load.is_due) == (None, False, False)

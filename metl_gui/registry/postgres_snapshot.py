@@ -148,9 +148,7 @@ def open_snapshot(place: DatabasePlace, is_cancelled: Callable[[], bool] = lambd
     with connected(place) as connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         name = _one(connection, "SELECT pg_export_snapshot()")
-        with connected(place) as other:
-            end = _one(other, "SELECT pg_current_wal_insert_lsn()::text")
-        yield Snapshot(connection, name, end)
+        yield Snapshot(connection, name, _one(connection, "SELECT pg_current_wal_insert_lsn()::text"))
 
 
 def select_of(table: Table, columns: Sequence[TableColumn]) -> str:

@@ -65,7 +65,6 @@ class TableLoad:
         partitions: of the topic.
         records: about how many rows there are; None where only the connector knows.
         checked: how many rows were compared with what the topic says of them.
-        notes: what a person should know.
     """
 
     table: str
@@ -73,7 +72,6 @@ class TableLoad:
     partitions: int
     records: int | None = None
     checked: int = 0
-    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -96,14 +94,12 @@ class LoadPlan:
 
     Args:
         lane: whose matrix it goes through.
-        request: what was asked.
         tables: each table.
         begin: begins one of them.
         says: what will be done, in words.
     """
 
     lane: Lane
-    request: LoadRequest
     tables: tuple[TableLoad, ...]
     begin: Begin = field(repr=False)
     says: str = ""
@@ -154,7 +150,7 @@ def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Wat
     topics = _topics_of(lane, request.tables)
     match request.way:
         case "beginning":
-            return _from_beginning(lane, request, topics)
+            return _from_beginning(lane, topics)
         case "debezium":
             from metl_gui.workbench.signalling import plan_signal
 
@@ -204,7 +200,7 @@ def _topics_of(lane: Lane, tables: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _from_beginning(lane: Lane, request: LoadRequest, topics: dict[str, str]) -> LoadPlan:
+def _from_beginning(lane: Lane, topics: dict[str, str]) -> LoadPlan:
     from metl_gui.engine.kafka.listing import EARLIEST
     from metl_gui.engine.loading import lane_loads
 
@@ -233,7 +229,7 @@ def _from_beginning(lane: Lane, request: LoadRequest, topics: dict[str, str]) ->
         "What the topics held before the lane began is mapped, up to the first record that it mapped; keys that it has "
         "mapped since are left out."
     )
-    return LoadPlan(lane, request, tuple(tables), begin, says)
+    return LoadPlan(lane, tuple(tables), begin, says)
 
 
 def _waited(lane: Lane, table: TableLoad, look: Callable[[], tuple[LoadProgress, ...]], watch: Watch) -> LoadProgress:

@@ -21,8 +21,11 @@ from metl_gui.core.connect_schema import declare, row_of
 from metl_gui.core.paths import split
 from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.engine.loading import lane_loads
+from metl_gui.engine.loading.lane_loads import Example
 from metl_gui.engine.loading.partitioning import is_by_key
+from metl_gui.engine.loading.staging import RowForm, Staged, StagingFailed, StagingOrder
 from metl_gui.engine.loading.template import RowTemplate, has_placeholder
 from metl_gui.engine.targets import Target
 from metl_gui.errors import RunError, UserError
@@ -40,9 +43,6 @@ from metl_gui.workbench.session import Workbench
 if TYPE_CHECKING:
     from metl_gui.core.declarations import AttributeDeclaration
     from metl_gui.core.nodes import Attribute
-    from metl_gui.engine.lanes.loads import LoadOrder
-    from metl_gui.engine.loading.lane_loads import Example
-    from metl_gui.engine.loading.staging import StagingOrder
 
 JDBC_JARS = JarSet(
     "postgresql-jdbc", "PostgreSQL's JDBC driver", (Artifact("org.postgresql", "postgresql", "42.7.8"),), megabytes=2
@@ -94,7 +94,7 @@ def plan_rows(
         f"The rows are read from {place.shown} as of one moment and wait in a topic of their own until the lane has "
         "mapped every change that they show; rows that change meanwhile are left out, as their changes are mapped."
     )
-    return LoadPlan(lane, request, tuple(tables), begin, says)
+    return LoadPlan(lane, tuple(tables), begin, says)
 
 
 class _Staging:
@@ -110,8 +110,6 @@ class _Staging:
 
     def orders(self, watch: Watch) -> Sequence[LoadOrder]:
         """Stage the rows; what is half-read is removed again."""
-        from metl_gui.engine.lanes.loads import LoadOrder as Order
-
         servers, topic = self.lane.servers, self.table.topic
         driver = self.driver or _driver(watch)
         lane_loads.make_rows_topic(servers, self.rows_topic, self.table.partitions)
@@ -128,7 +126,7 @@ class _Staging:
             lane_loads.remove_rows_topic(servers, self.rows_topic)
             raise
         return tuple(
-            Order(
+            LoadOrder(
                 id=self.id,
                 changes=topic,
                 rows=self.rows_topic,
@@ -143,23 +141,19 @@ class _Staging:
         )
 
     def _stage(self, snapshot: Snapshot, driver: str, watch: Watch) -> None:
-        from metl_gui.engine.loading.staging import Example as RowExample
-        from metl_gui.engine.loading.staging import StagingOrder as Order
-
         source = self.source
-        parts = [
-            (select_of(table, source.columns), condition)
+        tables = [
+            (select_of(table, source.columns), tuple(parts_of(table)))
             for table in snapshot.tables(source.schema, source.name)
-            for condition in parts_of(table)
         ]
-        order = Order(
+        order = StagingOrder(
             target=Target(master=f"local[{_WORKERS}]"),
             driver=driver,
             url=_jdbc_url(self.place),
             properties=_jdbc_properties(self.place),
             joining=snapshot.joining,
-            parts=tuple(parts),
-            example=RowExample(
+            tables=tuple(tables),
+            form=RowForm(
                 value=source.example.value,
                 key=source.example.key,
                 columns=source.columns,
@@ -332,8 +326,6 @@ def _key_texts(key: bytes, names: Sequence[str]) -> list[str] | None:
 
 def _run(order: StagingOrder, table: TableLoad, watch: Watch) -> None:
     """Run the staging in a process of its own."""
-    from metl_gui.engine.loading.staging import Staged, StagingFailed
-
     folder = Path(tempfile.mkdtemp(prefix="metl-load-"))
     command = [sys.executable, "-m", "metl_gui.engine.loading", str(folder)]
     decoder = msgspec.json.Decoder(Staged | StagingFailed)

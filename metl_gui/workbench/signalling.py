@@ -50,4 +50,4 @@ def plan_signal(lane: Lane, request: LoadRequest, topics: Mapping[str, str]) -> 
         "The connector is asked for an incremental snapshot. Its rows come into the same topics among the changes, and "
         "the lane maps them as it maps these; the connector leaves out what changed meanwhile."
     )
-    return LoadPlan(lane, request, tables, begin, says)
+    return LoadPlan(lane, tables, begin, says)

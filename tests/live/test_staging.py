@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, Message
 from metl_gui.core.connect_schema import declare, row_of
 from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.partitioning import is_by_key
-from metl_gui.engine.loading.staging import Example, StagingOrder, stage
+from metl_gui.engine.loading.staging import RowForm, StagingOrder, stage
 from metl_gui.engine.targets import Target
 from metl_gui.registry.places import parse_database
 from metl_gui.registry.postgres_snapshot import open_snapshot, parts_of, select_of
@@ -64,8 +64,8 @@ def test_staged_rows_have_the_keys_partitions_and_values_of_the_connectors_own(
             url=f"jdbc:postgresql://127.0.0.1:{postgres.port}/{postgres.database}",
             properties=(("user", OWNER), ("password", postgres.password)),
             joining=snapshot.joining,
-            parts=tuple((select_of(table, columns), condition) for condition in parts_of(table)),
-            example=Example(
+            tables=((select_of(table, columns), tuple(parts_of(table))),),
+            form=RowForm(
                 value=newest.value() or b"",
                 key=newest.key() or b"",
                 columns=columns,

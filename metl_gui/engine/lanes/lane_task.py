@@ -74,7 +74,7 @@ class LaneTask:
         started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
         self.mappers = Mappers(order, started_with)
         self.words = LaneWords(order.servers, order.lane_topic)
-        self.loads = Loads(order, self.words, self._known_of)
+        self.loads = Loads(order, self.words, self._known_of, self.lost)
         self.member = self._member(started_with) if order.matrix else None
         self._parent = os.getppid()
         self._bytes_each = _FIRST_BYTES

@@ -58,6 +58,7 @@ _DIGEST_BYTES = 12
 _MOST_ROWS = 500
 _MOST_NOTED = 5_000
 _KILOBYTES = 8_192
+_ASK_SECONDS = 7.0
 
 
 class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +100,8 @@ class _Phase(Enum):
     WAITING = auto()
     LOADING = auto()
     DONE = auto()
+    FORGOTTEN = auto()
+    """Changes were gone before their keys were noted: nobody knows any more which rows are older than they."""
 
 
 class LoadShare(Share):
@@ -134,7 +137,7 @@ class LoadShare(Share):
 
     def note_changes(self, messages: Iterable[Message]) -> None:
         """Note the keys of changes that are mapped, or read again."""
-        if self.phase is _Phase.DONE:
+        if self.phase in (_Phase.DONE, _Phase.FORGOTTEN):
             return
         for message in messages:
             key = message.key()
@@ -155,6 +158,21 @@ class LoadShare(Share):
     def ended(self, offset: int) -> None:
         """Note that nothing stands before an offset that has not come."""
         self._next = max(self._next, offset)
+
+    def gone(self, first: int) -> str:
+        """Go on where retention was faster, if that is right, and say what is missing.
+
+        Args:
+            first: the first record that is there.
+        """
+        place = f"{self.reads.topic}/{self.reads.partition}" if self.reads else self.topic
+        lost = f"{place}: {first - self._next:,} records from {self._next} on are gone by retention"
+        if self.phase is _Phase.NOTING:
+            self.phase = _Phase.FORGOTTEN
+            self._keys.clear()
+            return f"{lost}; the rows of the load {self.order.id} are not mapped. Load the table again."
+        self._next = max(self._next, first)
+        return f"{lost}; the load {self.order.id} goes on behind them."
 
     def advance(self) -> bool:
         """Go on to the next phase where this one is over, and say whether it did."""
@@ -199,6 +217,7 @@ class Loads:
         order: the lane's.
         words: where orders of loads come from.
         known_of: returns position, note and counts of what was committed of partitions.
+        lost: hears what records were gone before they were read.
     """
 
     def __init__(
@@ -206,10 +225,12 @@ class Loads:
         order: LaneOrder,
         words: LaneWords,
         known_of: Callable[[Sequence[TopicPartition]], Mapping[Place, tuple[int, OffsetNote, Counts]]],
+        lost: Callable[[Place, str], None],
     ) -> None:
         self.order = order
         self.words = words
         self._known_of = known_of
+        self._lost = lost
         self._loads: dict[Place, LoadShare] = {}
         self._reader: Consumer | None = None
         self._said = Said()
@@ -303,7 +324,21 @@ class Loads:
         for message in self._reader.consume(_MOST_NOTED if is_noting else _MOST_ROWS, 0.0):
             load = by_place.get(Place(message.topic() or "", message.partition() or 0))
             if load is not None:
-                _hear(load, message)
+                self._hear(self._reader, load, message)
+
+    def _hear(self, reader: Consumer, load: LoadShare, message: Message) -> None:
+        error: Any = message.error()
+        if error is None:
+            load.arrive(message)
+        elif error.code() == KafkaError._PARTITION_EOF:
+            load.ended(message.offset() or 0)
+        elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
+            if (reads := load.reads) is not None:
+                first, _ = reader.get_watermark_offsets(reads, _ASK_SECONDS, cached=False)
+                self._lost(Place(reads.topic, reads.partition), load.gone(first))
+                self._assign()
+        elif not error.retriable():
+            raise KafkaException(error)
 
 
 def read_order(text: bytes | None) -> LoadOrder | None:
@@ -315,16 +350,6 @@ def read_order(text: bytes | None) -> LoadOrder | None:
     except msgspec.MsgspecError as error:
         _log.warning("an order of a load cannot be read: %s", error)
         return None
-
-
-def _hear(load: LoadShare, message: Message) -> None:
-    error: Any = message.error()
-    if error is None:
-        load.arrive(message)
-    elif error.code() == KafkaError._PARTITION_EOF:
-        load.ended(message.offset() or 0)
-    elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE) or not error.retriable():
-        raise KafkaException(error)
 
 
 def _digest(key: bytes) -> bytes:

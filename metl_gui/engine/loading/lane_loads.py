@@ -13,14 +13,14 @@ from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # as i
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, in_words
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
-from metl_gui.engine.kafka.listing import EARLIEST, LATEST, Lister
+from metl_gui.engine.kafka.listing import LATEST, Lister
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.lanes import agreement_log as log
 from metl_gui.engine.lanes.agreement_topic import Writer, read_fold
 from metl_gui.engine.lanes.committed import Committed
 from metl_gui.engine.lanes.lane_order import Place, lane_topic
-from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, LoadOrder, load_key
-from metl_gui.errors import RunError
+from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, LoadOrder, load_key, read_order
+from metl_gui.engine.lanes.offset_notes import read_note
 
 _SAY_SECONDS = 10.0
 _EXAMPLES = 50
@@ -106,10 +106,8 @@ def newest_records(servers: KafkaServers, topic: str) -> list[Example]:
     Raises:
         RunError: the servers do not answer.
     """
-    wanted = [
-        Wanted(topic, partition, max(begin, end - _EXAMPLES), end)
-        for partition, (begin, end) in enumerate(zip(ends(servers, topic, EARLIEST), ends(servers, topic), strict=True))
-    ]
+    listed = Lister(servers, KafkaAddress(topics=(topic,))).listed()
+    wanted = [Wanted(topic, one.partition, max(one.begin, one.end - _EXAMPLES), one.end) for one in listed]
     found: list[tuple[int, Example]] = []
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
@@ -196,14 +194,14 @@ def ordered(servers: KafkaServers, group: str) -> tuple[LoadOrder, ...]:
     """
     topic = lane_topic(group)
     lister = Lister(servers, KafkaAddress(topics=(topic,)), is_strict=False)
-    newest: dict[bytes, LoadOrder | None] = {}
+    newest: dict[bytes, bytes | None] = {}
     wanted = [Wanted(one.topic, one.partition, one.begin, one.end) for one in lister.listed()]
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
-            key, value = message.key() or b"", message.value()
+            key = message.key() or b""
             if key.startswith(LOAD.encode()):
-                newest[key] = _read(value)
-    return tuple(one for one in newest.values() if one is not None)
+                newest[key] = message.value()
+    return tuple(order for text in newest.values() if (order := read_order(text)) is not None)
 
 
 def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> tuple[LoadProgress, ...]:
@@ -218,7 +216,6 @@ def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> 
         RunError: the servers do not answer.
     """
     offsets = committed.offsets()
-    notes = committed.notes(run_id)
     told = []
     for id_ in dict.fromkeys(one.id for one in orders):
         parts = [one for one in orders if one.id == id_]
@@ -226,8 +223,9 @@ def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> 
         skips: dict[str, int] = {}
         for one in parts:
             place = Place(one.progress, one.partition)
-            if place in notes:
-                for name, count in committed.tally(place, notes[place][1]).by_skip.items():
+            note = read_note(offsets[place].metadata) if place in offsets else None
+            if note is not None and note.run == run_id:
+                for name, count in committed.tally(place, note).by_skip.items():
                     skips[name] = skips.get(name, 0) + count
         told.append(
             LoadProgress(
@@ -266,14 +264,3 @@ def _reached(one: LoadOrder, offsets: Mapping[Place, Any]) -> int:
     """Return up to where the rows of a partition are through."""
     known = offsets.get(Place(one.progress, one.partition))
     return min(max(known.offset if known is not None else 0, one.begin), one.end)
-
-
-def _read(value: bytes | None) -> LoadOrder | None:
-    if value is None:
-        return None
-    try:
-        return msgspec.json.decode(value, type=LoadOrder)
-    except msgspec.MsgspecError as error:
-        raise RunError(
-            "An order of a load cannot be read.", str(error), "Was it written by another program?"
-        ) from error

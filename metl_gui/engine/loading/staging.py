@@ -36,7 +36,7 @@ _FLUSH_SECONDS = 60.0
 _DRIVER = "org.postgresql.Driver"
 
 
-class Example(msgspec.Struct, frozen=True, kw_only=True):
+class RowForm(msgspec.Struct, frozen=True, kw_only=True):
     """The record after which rows are written, and the table's columns (``template.RowTemplate``)."""
 
     value: bytes
@@ -59,8 +59,8 @@ class StagingOrder(msgspec.Struct, frozen=True, kw_only=True):
         url: the database as JDBC names it, without secrets.
         properties: user, password and settings of the driver.
         joining: statements by which a connection joins the snapshot.
-        parts: (query, condition on its ``ctid``) of each part, in the order of the table.
-        example: how a row is written.
+        tables: the query of the table, or of each of its partitions, with the conditions on ``ctid`` that part it.
+        form: how a row is written.
         servers: where the topic of the load is, with secrets.
         topic: its name.
     """
@@ -70,8 +70,8 @@ class StagingOrder(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     properties: tuple[tuple[str, str], ...]
     joining: str
-    parts: tuple[tuple[str, str], ...]
-    example: Example
+    tables: tuple[tuple[str, tuple[str, ...]], ...]
+    form: RowForm
     servers: KafkaServers
     topic: str
 
@@ -109,7 +109,7 @@ class SendRows:
             "linger.ms": 20,
             "compression.type": "lz4",
         }
-        producer, template, failures, rows = Producer(settings), self.order.example.template(), [], 0
+        producer, template, failures, rows = Producer(settings), self.order.form.template(), [], 0
 
         def told(error: object, _message: object) -> None:
             if error is not None:
@@ -146,15 +146,13 @@ def stage(order: StagingOrder, folder: Path) -> Iterator[Staged]:
     try:
         rows = parts = 0
         at_once = max(runtime.parallelism, 1) * 2
-        queries = [query for query, _ in order.parts]
-        for query in dict.fromkeys(queries):
-            conditions = [condition for one, condition in order.parts if one == query]
+        for query, conditions in order.tables:
             for start in range(0, len(conditions), at_once):
                 some = conditions[start : start + at_once]
                 frame = runtime.spark.read.jdbc(
                     order.url,
                     f"({query}) rows_of_table",
-                    predicates=some,
+                    predicates=list(some),
                     properties={
                         **dict(order.properties),
                         "driver": _DRIVER,

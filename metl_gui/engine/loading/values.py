@@ -211,9 +211,9 @@ def _instant(text: str) -> str:
         return text
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"the time {text} is outside the years 1 to 9999") from error
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}Z".rjust(27, "0")
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def _clock_in_utc(text: str) -> str:

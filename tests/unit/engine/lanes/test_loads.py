@@ -202,3 +202,23 @@ def test_a_load_that_is_through_reads_nothing_again_when_a_task_takes_it_up() ->
     )
     load = LoadShare(order, live, 4, NOTE, Counts())
     assert (load.reads, load.advance(), load.is_due) == (None, False, False)
+
+
+def test_a_load_maps_no_row_once_changes_were_gone_before_their_keys_were_noted() -> None:
+    live = Share(Place("t", 0), 9, NOTE, Counts())
+    order = LoadOrder(
+        id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=2, after=5
+    )
+    load = LoadShare(order, live, 0, NOTE, Counts())
+    told = load.gone(6)
+    assert (load.reads, load.advance(), "Load the table again" in told) == (None, False, True)
+
+
+def test_a_load_of_a_topics_beginning_goes_on_behind_rows_that_retention_took() -> None:
+    live = Share(Place("t", 0), 9, NOTE, Counts())
+    order = LoadOrder(id="l", changes="t", rows="t", progress="p", partition=0, begin=0, end=9, noted_from=9, after=9)
+    load = LoadShare(order, live, 0, NOTE, Counts())
+    assert load.advance()
+    told = load.gone(6)
+    assert load.reads is not None
+    assert (load.reads.offset, "6 records from 0 on" in told) == (6, True)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import get_args
 
 from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.runs import Lane
 from metl_gui.workbench.components.kafka import KafkaBroker
 from tests.lane_trial.faults import FAULTS
+from tests.lane_trial.load import Form
 from tests.lane_trial.trial import Result, Wanted, measure
 
 
 def main(arguments: list[str]) -> int:
     """Do what is asked; 0 when nothing was lost or repeated."""
     asked = _parser().parse_args(arguments)
-    wanted = Wanted(
-        asked.records, asked.rate, asked.versions, not asked.bare, partitions=asked.partitions, tasks=asked.tasks
-    )
+    wanted = Wanted(asked.records, asked.rate, asked.versions, asked.form, asked.lane, asked.partitions, asked.tasks)
     if asked.broker:
         result = measure(KafkaServers(bootstrap=asked.broker), wanted)
     else:
@@ -47,7 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=0.0, help="records a second; 0 writes all before the lane starts")
     parser.add_argument("--versions", type=int, default=1)
-    parser.add_argument("--bare", action="store_true", help="values without their schemas")
+    parser.add_argument("--form", choices=get_args(Form), default="json+schema", help="of keys and values")
+    parser.add_argument("--lane", choices=get_args(Lane), default="fast")
     parser.add_argument("--partitions", type=int, default=2)
     parser.add_argument("--tasks", type=int, default=2)
     parser.add_argument("--fault", choices=sorted(FAULTS), help="what goes wrong after some seconds; not with --broker")

@@ -8,18 +8,22 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 from confluent_kafka import Producer
 
 from metl_gui.engine.kafka.outgoing import PARTITIONER
-from tests.benchmarks.live_load import changes
+from tests.benchmarks.live_load import Change, avro_changes, changes
 
 _DIFFERENT = 20_000
 _STEP_SECONDS = 0.002
 _ROOT = Path(__file__).resolve().parents[2]
+
+Form: TypeAlias = Literal["json+schema", "json", "avro"]
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -30,7 +34,7 @@ class Load(msgspec.Struct, frozen=True):
         records: how many.
         rate: how many a second; 0 for as fast as it goes.
         versions: of the schema.
-        has_schemas: each value carries its schema, as Connect writes it.
+        form: of keys and values; JSON as Connect writes it with schemas or without, or Avro.
     """
 
     bootstrap: str
@@ -38,7 +42,7 @@ class Load(msgspec.Struct, frozen=True):
     records: int
     rate: float = 0.0
     versions: int = 1
-    has_schemas: bool = True
+    form: Form = "json+schema"
 
 
 def start(load: Load) -> subprocess.Popen[bytes]:
@@ -47,12 +51,19 @@ def start(load: Load) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=_ROOT)
 
 
+def _made(load: Load) -> Iterator[Change]:
+    count = min(load.records, _DIFFERENT)
+    if load.form == "avro":
+        return avro_changes(count, load.versions)
+    return changes(count, load.versions, load.form == "json+schema")
+
+
 def write(load: Load) -> None:
     """Write everything."""
     producer = Producer(
         {
             "bootstrap.servers": load.bootstrap,
-            "linger.ms": 1 if load.rate else 20,
+            "linger.ms": 5 if load.rate else 20,  # what Kafka's own producers do
             "compression.type": "lz4",
             "partitioner": PARTITIONER,
             "acks": "all",
@@ -60,7 +71,7 @@ def write(load: Load) -> None:
             "queue.buffering.max.kbytes": 262_144,
         }
     )
-    made = list(changes(min(load.records, _DIFFERENT), load.versions, load.has_schemas))
+    made = list(_made(load))
     began = time.monotonic()
     for done, change in enumerate(islice(cycle(made), load.records), 1):
         while True:

@@ -80,9 +80,13 @@ class Consuming:
             now = time.time() * 1000
             for message in found:
                 if message.error() is None:
-                    headers: Any = message.headers() or ()
-                    position = next(value for name, value in reversed(headers) if name == POSITION)
-                    self.arrivals.append(Arrival(position.decode(), message.timestamp()[1], now))
+                    self.arrivals.append(Arrival(_position(message), message.timestamp()[1], now))
+
+
+def written(topics: TrialTopics, names: Iterable[str]) -> list[Arrival]:
+    """Return all messages of topics, as if they had been seen when they were written."""
+    messages = [message for name in names for message in read_all(topics, name)]
+    return [Arrival(_position(one), one.timestamp()[1], one.timestamp()[1]) for one in messages]
 
 
 def read_all(topics: TrialTopics, name: str) -> list[Message]:
@@ -103,6 +107,12 @@ def read_all(topics: TrialTopics, name: str) -> list[Message]:
                 raise KafkaException(error)
     consumer.close()
     return found
+
+
+def _position(message: Message) -> str:
+    headers: Any = message.headers() or ()
+    position: bytes = next(value for name, value in reversed(headers) if name == POSITION)
+    return position.decode()
 
 
 def times_of(topics: TrialTopics, name: str) -> dict[str, int]:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from confluent_kafka import Message
 
 from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, LaneProgressed, LaneTroubled
+from metl_gui.engine.events import EngineEvent, LaneProgressed, LaneTroubled, RunProgressed, RunStarted
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunSpec, new_run_id
+from metl_gui.engine.runs import Lane, RunSpec, new_run_id
 from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
-from tests.lane_trial.load import Load, start
-from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, read_all, times_of
+from tests.lane_trial.load import Form, Load, start
+from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, read_all, times_of, written
 from tests.lane_trial.topics import TrialTopics, trial_topics
 
 _START_SECONDS = 120.0
-_FAULT_SECONDS = 5.0
+_FAULT_SECONDS = 8.0
 _TRIES = 3
+_WINDOW_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,8 @@ class Wanted:
     """What is tried.
 
     Args:
-        records, rate, versions, has_schemas: of the load; rate 0 writes everything before the lane starts.
+        records, rate, versions, form: of the load; rate 0 writes everything before the lane starts.
+        lane: which of the two.
         partitions: of each topic.
         tasks: of the lane.
         leave_out_seconds: records of the first seconds are not measured.
@@ -42,7 +47,8 @@ class Wanted:
     records: int
     rate: float
     versions: int = 1
-    has_schemas: bool = True
+    form: Form = "json+schema"
+    lane: Lane = "fast"
     partitions: int = 2
     tasks: int = 2
     leave_out_seconds: float = 2.0
@@ -58,6 +64,7 @@ class Result:
         seen: from record to a consumer that reads what is committed.
         missing, repeated: records without a message, messages that came again.
         rate: records a second from the first message to the last.
+        slowest: records a second in the slowest ten seconds between them; 0 where there were not as many.
         gap_ms: the longest time in which a consumer saw nothing.
         states: that the lane mapped with.
         troubles: what the lane told.
@@ -70,6 +77,7 @@ class Result:
     missing: int
     repeated: int
     rate: float
+    slowest: float
     gap_ms: float
     states: tuple[int, ...]
     troubles: tuple[str, ...] = ()
@@ -108,7 +116,7 @@ class Trial:
         """Write everything into the source."""
         wanted = self.wanted
         bootstrap, topic = self.topics.servers.bootstrap, self.topics.source
-        load = Load(bootstrap, topic, wanted.records, wanted.rate, wanted.versions, wanted.has_schemas)
+        load = Load(bootstrap, topic, wanted.records, wanted.rate, wanted.versions, wanted.form)
         if start(load).wait() != 0:
             raise RuntimeError("the load could not be written")
 
@@ -134,15 +142,23 @@ class Trial:
             self.progress = event
             if event.partitions and all(one.task is not None for one in event.partitions):
                 self.is_started.set()
-            if event.tally.read >= self.wanted.records:
-                self.spark.cancel()
+            self._stop_after(event.tally.read)
+        elif isinstance(event, RunStarted):
+            self.is_started.set()
+        elif isinstance(event, RunProgressed):
+            self._stop_after(event.tally.read)
+
+    def _stop_after(self, read: int) -> None:
+        if read >= self.wanted.records:
+            self.spark.cancel()
 
 
-def spec_of(topics: TrialTopics, versions: int, folder: str, **others: object) -> RunSpec:
+def spec_of(topics: TrialTopics, wanted: Wanted, folder: str, **others: object) -> RunSpec:
     """Ask for the lane of a trial."""
+    is_fast = wanted.lane == "fast"
     facts: dict[str, object] = {
         "run_id": new_run_id(),
-        "plan": plans.encode(plan_of_versions(versions)),
+        "plan": plans.encode(plan_of_versions(wanted.versions, wanted.form == "avro")),
         "source": topics.address(topics.source),
         "sink": topics.address(topics.sink),
         "errors": topics.address(topics.errors),
@@ -150,9 +166,11 @@ def spec_of(topics: TrialTopics, versions: int, folder: str, **others: object) -
         "mode": "production",
         "state": 17,
         "hash": "0" * 64,
-        "lane": "fast",
+        "lane": wanted.lane,
         "follow": True,
-        "group": topics.group,
+        "start": "" if is_fast else "earliest",
+        "checkpoint": "" if is_fast else f"{folder}/checkpoint",
+        "group": topics.group if is_fast else "",
         "matrix": topics.group,
         "servers": (topics.servers,) * 3,
     }
@@ -172,22 +190,35 @@ def measure(
     """
     with (
         trial_topics(servers, wanted.partitions) as topics,
+        _without_collection(),
         tempfile.TemporaryDirectory(prefix="metl-trial-") as folder,
         SparkProcess(f"local[{wanted.tasks},4]") as spark,
     ):
         spark.wait_until_ready()
         trial = Trial(wanted, topics, spark)
-        consuming = Consuming(topics, [topics.sink, topics.errors])
+        # Where only the rate is measured nobody reads beside, as nobody does beside what it is compared with.
+        consuming = Consuming(topics, [topics.sink, topics.errors]) if wanted.rate else None
         beside = threading.Thread(target=trial.flow, args=(fault,), name="trial-load")
         if not wanted.rate:
             trial.load()
         beside.start()
-        report = trial.run(spec_of(topics, wanted.versions, folder))
+        report = trial.run(spec_of(topics, wanted, folder))
         beside.join()
-        arrivals, came = consuming.end(), times_of(topics, topics.source)
+        arrivals = consuming.end() if consuming else written(topics, [topics.sink, topics.errors])
+        came = times_of(topics, topics.source)
         messages = tuple(read_all(topics, topics.sink)) if keeps_messages else ()
     result = _result(wanted, report, arrivals, came, tuple(trial.troubles))
     return replace(result, messages=messages)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no garbage among millions of arrivals: whoever measures would see what it does as a gap."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _result(
@@ -196,7 +227,10 @@ def _result(
     missing, repeated = check(came, arrivals)
     first = min(came.values()) + wanted.leave_out_seconds * 1000
     measured = [one for one in arrivals if one.position in came and came[one.position] >= first]
-    seconds = (max(one.seen_ms for one in arrivals) - min(one.seen_ms for one in arrivals)) / 1000 if arrivals else 0.0
+    seen = sorted(one.seen_ms for one in arrivals)
+    seconds = (seen[-1] - seen[0]) / 1000 if seen else 0.0
+    windows = range(int(seconds // _WINDOW_SECONDS) + 1)
+    marks = [bisect_left(seen, seen[0] + 1000 * _WINDOW_SECONDS * number) for number in windows] if seen else []
     return Result(
         report=report,
         written=quantiles(one.written_ms - came[one.position] for one in measured),
@@ -204,6 +238,7 @@ def _result(
         missing=missing,
         repeated=repeated,
         rate=len(arrivals) / seconds if seconds else 0.0,
+        slowest=min((last - first for first, last in pairwise(marks)), default=0) / _WINDOW_SECONDS,
         gap_ms=max((b.seen_ms - a.seen_ms for a, b in pairwise(measured)), default=0.0),
         states=report.states or (report.state,),
         troubles=troubles,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,6 +39,9 @@ _END_SECONDS = 8.0
 
 _CLOSE_SECONDS = 3.0
 _FULL_SECONDS = 0.05
+_SETTLE_SECONDS = 0.004
+"""Servers write the marks of a transaction after its end; who begins the next one before is sent away for 20 ms."""
+
 _BATCH_BYTES = 500_000
 _CONSUMING: dict[str, Any] = {
     # Not cooperative: there members join a new generation while they are within a transaction of the old one, which
@@ -117,6 +121,7 @@ class Exchange:
         )
         self.consumer = consumer(order.servers, self.said, group_id=order.group, group_instance_id=name, **_CONSUMING)
         self._topics: list[str] = []
+        self._settled = 0.0
         self._calls = PatientCalls()
 
     def open(self) -> None:
@@ -161,6 +166,7 @@ class Exchange:
         Raises:
             KafkaException: the group, the servers or a topic are at fault.
         """
+        time.sleep(max(0.0, self._settled - time.monotonic()))
         first = self.consumer.poll(seconds)
         if first is None:
             return []
@@ -211,7 +217,9 @@ class Exchange:
             self.producer.commit_transaction(_CALL_SECONDS)
             return True
 
-        return self._calls.call(end, _END_SECONDS)
+        is_committed = self._calls.call(end, _END_SECONDS)
+        self._settled = time.monotonic() + _SETTLE_SECONDS
+        return is_committed
 
     def committed(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
         """Return what the group committed of partitions.

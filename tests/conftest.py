@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ _START_SPARK = {"spark", "e2e", "live"}
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if is_strict() and not hasattr(config, "workerinput"):
         config.pluginmanager.register(SkipGuard(), "skip-guard")
 

@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 import pytest
 
-from metl_gui.engine.lanes.agreement import AgreementWatch, announce
+from metl_gui.engine.lanes.agreement import AgreementWatch, announce, begin_lane
 from metl_gui.engine.lanes.announcing import announce_again
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.workbench.components.kafka import KafkaBroker
@@ -94,3 +94,46 @@ def test_two_instances_go_through_states_together_amid_the_flow_and_no_partition
     assert len(by_partition) == 4
     for mapped in by_partition.values():
         assert [state for state, _ in itertools.groupby(state for _, state in sorted(mapped))] == [*"7897"]
+
+
+def lane_of(world: LaneWorld, state: int, number: int) -> LaneThreads:
+    """Return a lane as it is started with a state: that is announced first."""
+    planned = plan_state(world, state)
+    run = f"run{number}-{world.name}"
+    order = world.order(planned.plan, state, run_id=run, token=run, publication=state)
+    begin_lane(world.servers, world.name, order.group, planned)
+    return LaneThreads(msgspec.structs.replace(order, matrix=world.name), planned.plan)
+
+
+def test_lanes_started_with_different_states_map_with_the_newest_and_none_goes_back_to_an_older_one(
+    kafka: KafkaBroker, own_name: str
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=4)
+    watch = AgreementWatch(kafka.servers, own_name)
+
+    def map_with(state: int, count: int) -> bool:
+        members = [one for one in watch.members() if one.is_alive]
+        return [one.state for one in members] == [state] * count
+
+    with lane_of(world, 7, 0), Flow(world) as flow:
+        until(partial(map_with, 7, 1), "the first state")
+        until(lambda: positions(world) >= 300, "records of the first lane")
+        with lane_of(world, 8, 1):
+            until(partial(map_with, 8, 2), "the newer state in both lanes")
+            with lane_of(world, 7, 2):
+                until(partial(map_with, 8, 3), "the newer state in the lane that was started with the older one")
+                more = positions(world) + 300
+                until(lambda: positions(world) >= more, "records of three lanes")
+                flow.end()
+                until(lambda: positions(world) >= flow.count, "the last record")
+    watch.close()
+
+    found = world.sent(world.sink)
+    assert not again(found)
+    assert sorted(one.document["payload"]["own"]["id"] for one in found) == list(range(flow.count))
+    by_partition = defaultdict(list)
+    for one in found:
+        partition, offset = one.position.rsplit("/", 1)
+        by_partition[partition].append((int(offset), one.headers["metl.state"]))
+    for mapped in by_partition.values():
+        assert "".join(state for state, _ in itertools.groupby(state for _, state in sorted(mapped))) in ("78", "8")

@@ -44,6 +44,7 @@ def register(commands: Commands) -> None:
         "--signal", default="", metavar="WHERE", help="where the connector takes signals: schema.table or kafka:TOPIC"
     )
     parser.add_argument("--status", action="store_true", help="say how far loads are")
+    parser.add_argument("--give-up", action="store_true", help="take no more rows of the loads of --tables")
     parser.add_argument("--yes", action="store_true", help="do it, instead of saying what it would do")
 
 
@@ -55,18 +56,22 @@ def run_load(arguments: argparse.Namespace, out: Output) -> int:
     if not arguments.status:
         if not arguments.tables:
             wrong_usage(arguments, "name the tables with --tables")
-        if arguments.way != "beginning" and not arguments.database and not arguments.signal.startswith("kafka:"):
+        has_place = arguments.database or arguments.signal.startswith("kafka:") or arguments.way == "beginning"
+        if not has_place and not arguments.give_up:
             wrong_usage(arguments, f"--from {arguments.way} needs --database")
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         lane = find_lane(workbench, arguments.lane)
-        return _status(lane, out) if arguments.status else _load(workbench, lane, arguments, out)
+        if arguments.status:
+            return _status(lane, out)
+        return _give_up(lane, arguments, out) if arguments.give_up else _load(workbench, lane, arguments, out)
 
 
 def _load(workbench: Workbench, lane: Lane, arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.loading import LoadRequest, as_json, plan_load
 
-    tables = tuple(filter(None, (each.strip() for each in arguments.tables.split(","))))
-    request = LoadRequest(tables, arguments.way, arguments.database, arguments.slot, arguments.driver, arguments.signal)
+    request = LoadRequest(
+        _tables(arguments), arguments.way, arguments.database, arguments.slot, arguments.driver, arguments.signal
+    )
     with out.watching() as watch:
         plan = plan_load(workbench, lane, request, watch)
     head = [*(table.text for table in plan.tables), plan.says]
@@ -80,7 +85,25 @@ def _load(workbench: Workbench, lane: Lane, arguments: argparse.Namespace, out: 
         done = plan.do(watch)
     lines = [line for one in done for line in _lines(one)]
     out.result({"done": True, "loads": [as_json(one) for one in done]}, lines or [plan.says])
-    return FOUND if any(one.superseded_partly for one in done) else DONE
+    return FOUND if any(one.superseded_partly or one.is_given_up for one in done) else DONE
+
+
+def _give_up(lane: Lane, arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.loading import as_json, give_up
+
+    tables = _tables(arguments)
+    if not arguments.yes:
+        says = "The lane takes no more rows of the loads; what it mapped of them stays."
+        out.result({"done": False, "tables": list(tables), "says": says}, [says, "Nothing is done yet; add --yes."])
+        return FOUND
+    with out.watching() as watch:
+        done = give_up(lane, tables, watch)
+    out.result({"done": True, "loads": [as_json(one) for one in done]}, [line for one in done for line in _lines(one)])
+    return DONE
+
+
+def _tables(arguments: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(filter(None, (each.strip() for each in arguments.tables.split(","))))
 
 
 def _status(lane: Lane, out: Output) -> int:
@@ -88,12 +111,12 @@ def _status(lane: Lane, out: Output) -> int:
 
     found = loads_of(lane)
     lines = [line for one in found for line in _lines(one)]
-    out.result({"loads": [as_json(one) for one in found]}, lines or ["No load is going on."])
+    out.result({"loads": [as_json(one) for one in found]}, lines or ["Nothing was loaded yet."])
     return DONE
 
 
 def _lines(one: LoadProgress) -> list[str]:
-    state = "loaded" if one.is_done else "loading"
+    state = "given up" if one.is_given_up else "loaded" if one.is_done else "loading"
     lines = [f"{one.changes}: {state}, {one.done:,} of {one.rows:,} rows."]
     if one.superseded:
         lines.append(f"  {one.superseded:,} were left out, as a change of the row was mapped.")

@@ -15,9 +15,11 @@ Source: METL §3.4, §5.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 from metl_gui.engine.kafka.servers import parse_address
 from metl_gui.errors import RunCancelled, RunError, near_names
@@ -81,6 +83,19 @@ class TableLoad:
         return f"{self.table} → {self.topic}{rows}{checked}"
 
 
+@dataclass(frozen=True, slots=True)
+class Loadable:
+    """A table whose changes a lane reads.
+
+    Args:
+        topic: of its changes.
+        newest: its newest load, that goes on or is over; None where it was never loaded.
+    """
+
+    topic: str
+    newest: LoadProgress | None = None
+
+
 class Begin(Protocol):
     """Puts everything in place for the load of one table, and returns what is ordered; nothing where nothing is."""
 
@@ -122,11 +137,8 @@ class LoadPlan:
         orders = self.begin(table, watch)
         if not orders:
             return ()
-        committed, run_id = _committed(self.lane), self.lane.run_id
         lane_loads.order(self.lane.servers, self.lane.group, orders)
-        found = _waited(self.lane, table, lambda: lane_loads.progress(committed, orders, run_id), watch)
-        _end(self.lane, orders)
-        return (found,)
+        return (_ended(self.lane, table.table, orders, watch),)
 
 
 def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Watch = UNWATCHED) -> LoadPlan:
@@ -141,16 +153,14 @@ def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Wat
     Raises:
         UserError: a table has no topic in the lane, or its rows cannot be said in the words of its topic.
     """
-    if not lane.run.is_alive:
-        raise RunError(
-            f"The lane {lane.run_id} does not run.",
-            "Rows are mapped by the tasks that map the changes of the table.",
-            f"Let it go on first: metl runs PROJECT --resume {lane.run_id}",
-        )
+    _refuse_dead(lane)
     topics = _topics_of(lane, request.tables)
+    _refuse_twice(lane, topics, request.way)
     match request.way:
         case "beginning":
-            return _from_beginning(lane, topics)
+            from metl_gui.workbench.topic_beginning import plan_beginning
+
+            return plan_beginning(lane, topics)
         case "debezium":
             from metl_gui.workbench.signalling import plan_signal
 
@@ -162,19 +172,45 @@ def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Wat
 
 
 def loads_of(lane: Lane) -> tuple[LoadProgress, ...]:
-    """Say how far the loads of a lane are, and clear away those that are done.
+    """Say how far the newest load of each table is, and clear away what those need no more that are through.
 
     Raises:
         RunError: the servers do not answer.
     """
     from metl_gui.engine.loading import lane_loads
 
-    orders = lane_loads.ordered(lane.servers, lane.group)
-    found = lane_loads.progress(_committed(lane), orders, lane.run_id)
-    for one in found:
-        if one.is_done:
-            _end(lane, [order for order in orders if order.id == one.id])
-    return found
+    servers, group = lane.servers, lane.group
+    orders = lane_loads.ordered(servers, group)
+    known = lane_loads.ended(servers, group)
+    for one in lane_loads.progress(_committed(lane), orders, lane.run_id):
+        parts = [order for order in orders if order.id == one.id]
+        known[one.changes] = lane_loads.end(servers, group, parts, one) if one.is_done else one
+    return tuple(known[changes] for changes in sorted(known))
+
+
+def give_up(lane: Lane, tables: Sequence[str], watch: Watch = UNWATCHED) -> tuple[LoadProgress, ...]:
+    """Let a lane take no more rows of loads; what it mapped of them stays.
+
+    Args:
+        lane: a lane that lives.
+        tables: ``schema.table`` each.
+        watch: progress and cancel of the waiting for its tasks.
+
+    Raises:
+        RunError: no load of a table is going on, the lane does not live, or the servers do not answer.
+    """
+    from metl_gui.engine.loading import lane_loads
+
+    _refuse_dead(lane)
+    going_on = lane_loads.ordered(lane.servers, lane.group)
+    done = []
+    for table, topic in _topics_of(lane, tables).items():
+        orders = [msgspec.structs.replace(one, is_given_up=True) for one in going_on if one.changes == topic]
+        if not orders:
+            raise RunError(f"No load of {table} is going on.", hint="See metl load PROJECT --status.")
+        lane_loads.order(lane.servers, lane.group, orders)
+        done.append(_ended(lane, table, orders, watch))
+    return tuple(done)
 
 
 def new_id() -> str:
@@ -182,81 +218,94 @@ def new_id() -> str:
     return secrets.token_hex(4)
 
 
-def _topics_of(lane: Lane, tables: Sequence[str]) -> dict[str, str]:
-    """Return the topic of each table among those that the lane reads."""
+def loadables(lane: Lane) -> tuple[Loadable, ...]:
+    """Return the tables whose changes a lane reads.
+
+    Raises:
+        RunError: the servers do not answer.
+    """
+    known = {one.changes: one for one in loads_of(lane)}
+    return tuple(Loadable(topic, known.get(topic)) for topic in _topics(lane))
+
+
+def _topics(lane: Lane) -> list[str]:
     from metl_gui.engine.kafka.listing import Lister
 
     lister = Lister(lane.servers, parse_address(lane.run.order.spec.source), is_strict=False)
-    topics = sorted({topic for topic, _ in lister.places()})
-    found = {}
+    return sorted({topic for topic, _ in lister.places()})
+
+
+def _topics_of(lane: Lane, tables: Sequence[str]) -> dict[str, str]:
+    """Return the topic of each table, as ``schema.table``, among those that the lane reads."""
+    topics = _topics(lane)
+    found: dict[str, str] = {}
     for table in tables:
-        fitting = [topic for topic in topics if topic == table or topic.endswith(f".{table}")]
-        if len(fitting) != 1:
+        fitting = [topic for topic in topics if topic == table] or [one for one in topics if one.endswith(f".{table}")]
+        name = ".".join(fitting[0].split(".")[-2:]) if fitting[:1] == [table] else table
+        if len(fitting) != 1 or name in found:
             what = f"It reads {', '.join(fitting or topics)[:300]}."
             hint = near_names(table, topics) or "Name tables as schema.table, or by their topics."
             count = "more than one topic" if fitting else "no topic"
             raise RunError(f"The lane reads {count} of the table {table}.", what, hint)
-        found[table] = fitting[0]
+        found[name] = fitting[0]
     return found
 
 
-def _from_beginning(lane: Lane, topics: dict[str, str]) -> LoadPlan:
-    from metl_gui.engine.kafka.listing import EARLIEST
+def _refuse_dead(lane: Lane) -> None:
+    if not lane.run.is_alive:
+        raise RunError(
+            f"The lane {lane.run_id} does not run.",
+            "Rows are mapped by the tasks that map the changes of the table.",
+            f"Let it go on first: metl runs PROJECT --resume {lane.run_id}",
+        )
+
+
+def _refuse_twice(lane: Lane, topics: Mapping[str, str], way: str) -> None:
+    known = {one.changes: one for one in loads_of(lane)}
+    for table, topic in topics.items():
+        load = known.get(topic)
+        if load is not None and not load.is_done:
+            raise RunError(
+                f"A load of {table} is going on already.",
+                f"{load.done:,} of {load.rows:,} rows are mapped.",
+                f"Wait until it is through, or give it up: metl load PROJECT --tables {table} --give-up --yes",
+            )
+        if load is not None and load.done and way == BEGINNING:
+            raise RunError(
+                f"Rows of {table} were loaded before.",
+                "What the topic held before the lane began is older than they, and would put them back.",
+                "Load them from the database (--from postgresql), or from the connector (--from debezium).",
+            )
+
+
+def _ended(lane: Lane, table: str, orders: Sequence[LoadOrder], watch: Watch) -> LoadProgress:
+    """Wait until a load is through, and clear it away.
+
+    Raises:
+        RunError: the lane ended.
+        RunCancelled: nobody wants to wait any more.
+    """
     from metl_gui.engine.loading import lane_loads
 
-    tables = []
-    firsts: dict[str, dict[int, int]] = {}
-    for table, topic in topics.items():
-        begins = lane_loads.ends(lane.servers, topic, EARLIEST)
-        firsts[topic] = lane_loads.first_mapped(lane.servers, lane.matrix, lane.group, topic)
-        if len(firsts[topic]) < len(begins):
-            raise RunError(
-                f"Nobody knows where the lane began in {topic}.",
-                f"It has told so of {len(firsts[topic])} of {len(begins)} partitions.",
-                "Wait until each has mapped a record; or load the rows from the database.",
-            )
-        records = sum(max(firsts[topic][number] - begin, 0) for number, begin in enumerate(begins))
-        tables.append(TableLoad(table, topic, len(begins), records))
-
-    def begin(table: TableLoad, _watch: Watch) -> Sequence[LoadOrder]:
-        id_ = new_id()
-        progress = lane_loads.rows_topic(id_, table.topic)
-        lane_loads.make_rows_topic(lane.servers, progress, table.partitions)
-        starts = lane_loads.ends(lane.servers, table.topic, EARLIEST)
-        return lane_loads.orders_of_beginning(id_, table.topic, progress, starts, firsts[table.topic])
-
-    says = (
-        "What the topics held before the lane began is mapped, up to the first record that it mapped; keys that it has "
-        "mapped since are left out."
-    )
-    return LoadPlan(lane, tuple(tables), begin, says)
-
-
-def _waited(lane: Lane, table: TableLoad, look: Callable[[], tuple[LoadProgress, ...]], watch: Watch) -> LoadProgress:
-    from metl_gui.engine.loading.lane_loads import wait_for
+    committed = _committed(lane)
 
     def tell(found: LoadProgress) -> bool:
-        watch.tell(f"The lane maps the rows of {table.table}", found.done, found.rows)
+        watch.tell(f"The lane maps the rows of {table}", found.done, found.rows)
         if not lane.run.is_alive:
             raise RunError(
                 "The lane ended in the middle of the load.",
-                f"{found.done:,} of {found.rows:,} rows of {table.table} are mapped.",
+                f"{found.done:,} of {found.rows:,} rows of {table} are mapped.",
                 f"Let it go on: metl runs PROJECT --resume {lane.run_id}; the load goes on with it.",
             )
         return not watch.is_cancelled
 
-    found = wait_for(look, tell)
+    try:
+        found = lane_loads.wait_for(lambda: lane_loads.newest_progress(committed, orders, lane.run_id), tell)
+    finally:
+        committed.close()
     if not found.is_done:
         raise RunCancelled("The lane goes on with the load; see metl load PROJECT --status.")
-    return found
-
-
-def _end(lane: Lane, orders: Sequence[LoadOrder]) -> None:
-    from metl_gui.engine.loading import lane_loads
-
-    lane_loads.forget(lane.servers, lane.group, orders)
-    for topic in {order.progress for order in orders}:
-        lane_loads.remove_rows_topic(lane.servers, topic)
+    return found if found.ended_ms else lane_loads.end(lane.servers, lane.group, orders, found)
 
 
 def _committed(lane: Lane) -> Committed:

@@ -196,20 +196,11 @@ def _source(
     plan: plans.Plan, snapshot: Snapshot, place: DatabasePlace, table: str, topic: str, examples: Sequence[Example]
 ) -> _Source:
     schema, _, name = table.rpartition(".")
-    if table == topic:
-        *_, schema, name = table.split(".")
     schema = schema or "public"
     natives = snapshot.natives(schema, name)
     if not natives:
         raise RunError(f"There is no table {schema}.{name}.", place.shown, "Name tables as schema.table.")
-    rows = [one for one in examples if _row(one.value) is not None]
-    if not rows:
-        raise RunError(
-            f"The topic {topic} holds no change of a row yet.",
-            "Rows are written after the example of the newest change.",
-            f"Change any row of {schema}.{name}, then load again.",
-        )
-    newest = rows[-1]
+    newest = newest_row(topic, f"{schema}.{name}", examples)
     declared = {one.path: one for one in _declared(newest.value, place, f"{schema}.{name}")}
     columns = tuple(
         TableColumn(column, native, one.type, one.logical, one.scale, one.optional)
@@ -228,6 +219,30 @@ def _declared(value: bytes, place: DatabasePlace, table: str) -> Sequence[Attrib
     if not reading.declarations:
         raise RunError(f"The columns of {table} cannot be read.", "; ".join(one.reason for one in reading.refused))
     return reading.declarations[0].attributes
+
+
+def newest_row(topic: str, table: str, examples: Sequence[Example]) -> Example:
+    """Return the newest change of a row, after whose example rows are written.
+
+    Raises:
+        RunError: there is none, or the topic holds no JSON.
+    """
+    rows = [one for one in examples if _row(one.value) is not None]
+    if rows:
+        return rows[-1]
+    if examples and not any(_is_json(one.value) for one in examples):
+        raise RunError(
+            f"The records of {topic} are not JSON.",
+            "Rows of a database are written after the example of the newest record, which takes JSON; these are Avro, "
+            "or something else.",
+            "Have the connector send the rows (--from debezium), or load what the topic held before the lane began "
+            "(--from beginning).",
+        )
+    raise RunError(
+        f"The topic {topic} holds no change of a row yet.",
+        "Rows are written after the example of the newest change.",
+        f"Change any row of {table}, then load again.",
+    )
 
 
 def _mapped(plan: plans.Plan, topic: str) -> frozenset[str]:
@@ -299,6 +314,14 @@ def _form(value: Any) -> tuple[str, str]:
     if isinstance(value, int) and not isinstance(value, bool):
         return "whole", str(len(str(abs(value))) // _DIGITS)
     return type(value).__name__, ""
+
+
+def _is_json(value: bytes) -> bool:
+    try:
+        msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def _row(value: bytes) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import multiprocessing
 import threading
 import time
 from collections import Counter
@@ -29,6 +30,10 @@ from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.offset_notes import OffsetNote
 from metl_gui.engine.report import Tally
 from metl_gui.engine.runs import RunSpec
+from metl_gui.store.lease import Holder
+from metl_gui.workbench.lanes import Lane
+from metl_gui.workbench.live_process import Phase, ProcessFacts, write_facts
+from metl_gui.workbench.production import LiveRun, ProductionOrder
 
 SECONDS = 180.0
 _LOOK_SECONDS = 0.02
@@ -89,14 +94,20 @@ class LaneWorld:
         name: what everything is named after.
         partitions: of source and sink.
         error_settings: of the error topic.
+        table: what is read is the topic of.
     """
 
     def __init__(
-        self, servers: KafkaServers, name: str, partitions: int = 2, error_settings: dict[str, str] | None = None
+        self,
+        servers: KafkaServers,
+        name: str,
+        partitions: int = 2,
+        error_settings: dict[str, str] | None = None,
+        table: str = "orders",
     ) -> None:
         self.servers = servers
         self.name = name
-        self.source, self.sink, self.errors = f"{name}.public.orders", f"{name}.out", f"{name}.errors"
+        self.source, self.sink, self.errors = f"{name}.public.{table}", f"{name}.out", f"{name}.errors"
         self.admin = AdminClient(dict(servers.client_settings))
         self.make(self.source, partitions)
         self.make(self.sink, partitions)
@@ -158,6 +169,18 @@ class LaneWorld:
             group=self.name,
             servers=(self.servers,) * 3,
         )
+
+    def lane(self, order: LaneOrder, folder: Path) -> Lane:
+        """Return the lane as whoever orders it knows it; its process is the test's, in which its tasks are kept."""
+        folder.mkdir(parents=True, exist_ok=True)
+        facts = write_facts(folder, ProcessFacts(run_id=order.run_id, holder=Holder.here("Ada"), phase=Phase.RUNNING))
+        spec = msgspec.structs.replace(
+            self.spec(b"", folder),
+            source=f"kafka://{self.servers.bootstrap}/{','.join(order.topics)}",
+            matrix=order.matrix,
+        )
+        run = LiveRun(order.run_id, folder, ProductionOrder(spec=spec, target="local[2]", project=""), facts)
+        return Lane(run, order.group, self.servers, None)
 
     def send(self, messages: Iterable[tuple[bytes | None, bytes | None]]) -> None:
         """Write into the source, and wait until it is there."""
@@ -248,6 +271,31 @@ class LaneThreads:
         """What a task said for which there is no help."""
         texts = self.words.under(failed_key(self.order.run_id)).values()
         return next((msgspec.json.decode(text, type=Failure) for text in texts), None)
+
+
+class TaskProcess:
+    """A task of a lane in a process of its own while a ``with`` block lasts; it ends by a kill, amid whatever it does.
+
+    Args:
+        order: the lane's.
+        plan: what it begins with.
+    """
+
+    def __init__(self, order: LaneOrder, plan: bytes) -> None:
+        self._process = multiprocessing.get_context("spawn").Process(target=_run_task, args=(order, plan), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.join(SECONDS)
+        self._process.close()
+
+
+def _run_task(order: LaneOrder, plan: bytes) -> None:
+    LaneTask(order, 0, plan).run()
 
 
 def again(found: Iterable[Sent]) -> list[str]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own name, marked as another's
 from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
@@ -27,10 +27,23 @@ if TYPE_CHECKING:
 _INTERNAL = re.compile(r"__consumer_offsets|__transaction_state|_schemas")
 _SHOWN = 5
 _AGAIN_SECONDS = 0.5
+_PATIENCE_SECONDS = 8.0
 EARLIEST: Final = OFFSET_SPEC_EARLIEST
 LATEST: Final = OFFSET_SPEC_LATEST
-_Key = TypeVar("_Key")
 Place = tuple[str, int]
+
+_PASSING = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.REPLICA_NOT_AVAILABLE,
+    }
+)
+"""What servers say of a partition while they choose who answers for it."""
 
 
 class ListedPartition(msgspec.Struct, frozen=True):
@@ -96,6 +109,14 @@ class Lister:
             if place in begins and place in ends
         )
 
+    def topics(self) -> frozenset[str]:
+        """Return the names of all topics that are there now, whatever the address means.
+
+        Raises:
+            RunError: servers do not answer or refuse.
+        """
+        return frozenset(self._partitions())
+
     def places(self) -> list[Place]:
         """Return topic and number of each partition.
 
@@ -119,16 +140,40 @@ class Lister:
         Raises:
             RunError: servers do not answer or refuse.
         """
+        found: dict[Place, int] = {}
+        left = set(places)
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while left:
+            answers, troubles = self._asked(left, wanted)
+            found |= answers
+            # Of a topic that was just made not every server knows yet, nor who answers for it.
+            there = self._partitions() if troubles else {}
+            left = {place for place, error in troubles.items() if place[1] < there.get(place[0], 0)}
+            if left and time.monotonic() > end:
+                trouble = troubles[min(left)]
+                raise explained(self.servers, trouble, self.said) from trouble
+            if left:
+                time.sleep(_AGAIN_SECONDS)
+        return found
+
+    def _asked(self, places: Iterable[Place], wanted: int) -> tuple[dict[Place, int], dict[Place, KafkaException]]:
+        """Ask once; errors that go by are returned, others raised."""
         specs: Any = OffsetSpec
         asked = {TopicPartition(topic, number): specs(wanted) for topic, number in places}
-        if not asked:
-            return {}
         with in_words(self.servers, self.said):
             futures = self.admin.list_offsets(
                 asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER_SECONDS
             )
-        answers = self._answers({(key.topic, key.partition): future for key, future in futures.items()})
-        return {place: answer.offset for place, answer in answers.items()}
+        answers: dict[Place, int] = {}
+        troubles: dict[Place, KafkaException] = {}
+        for key, future in futures.items():
+            try:
+                answers[key.topic, key.partition] = future.result().offset
+            except KafkaException as error:
+                if error.args[0].code() not in _PASSING:
+                    raise explained(self.servers, error, self.said) from error
+                troubles[key.topic, key.partition] = error
+        return answers, troubles
 
     def _partitions(self) -> dict[str, int]:
         """Return how many partitions each topic has."""
@@ -162,16 +207,6 @@ class Lister:
             return {name: str(future.result().topic_id) for name, future in futures.items()}
         except (KafkaException, ValueError):
             return {}
-
-    def _answers(self, futures: Mapping[_Key, Any]) -> dict[_Key, Any]:
-        answers: dict[_Key, Any] = {}
-        for key, future in futures.items():
-            try:
-                answers[key] = future.result()
-            except KafkaException as error:
-                if error.args[0].code() != error.args[0].UNKNOWN_TOPIC_OR_PART:
-                    raise explained(self.servers, error, self.said) from error
-        return answers
 
 
 def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> RunError:

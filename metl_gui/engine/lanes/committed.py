@@ -108,7 +108,15 @@ class Committed:
         return {place: (offset, note) for place, (offset, note) in notes.items() if note and note.run == run_id}
 
     def tally(self, place: Place, note: OffsetNote) -> Tally:
-        """Return the counts of a partition.
+        """Return the counts of a partition, such that those of all partitions add up.
+
+        Raises:
+            RunError: as of ``counted``.
+        """
+        return Tally() if note.is_carried else self.counted(place, note)
+
+    def counted(self, place: Place, note: OffsetNote) -> Tally:
+        """Return the counts that stand with a partition, also where another has them among its own.
 
         Raises:
             RunError: counts that lie in the lane's topic cannot be read.

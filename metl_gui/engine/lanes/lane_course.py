@@ -47,7 +47,9 @@ class LaneCourse:
         Raises:
             RunError: the servers do not answer.
         """
-        notes = self.committed.notes(self.run_id)
+        # A load that is through is told of with its changes.
+        known = self.committed.notes(self.run_id).items()
+        notes = {place: (offset, note) for place, (offset, note) in known if not note.is_carried}
         self._note_states(notes, emit)
         now = time.monotonic()
         if now - self._listed > _RATE_SECONDS:
@@ -55,7 +57,7 @@ class LaneCourse:
             self._places = [Place(*place) for place in self.committed.lister.places()]
         ends = self.committed.ends({*self._places, *notes})
         tallies = {place: self.committed.tally(place, note) for place, (_, note) in notes.items()}
-        rates = self._rates(now, {place: tally.read for place, tally in tallies.items()})
+        rates = self._rates(now, {place: tallies[place].read - note.loaded for place, (_, note) in notes.items()})
         figures = tuple(
             _figures(place, ends[place], notes.get(place), tallies.get(place), rates.get(place, 0.0))
             for place in sorted(ends)

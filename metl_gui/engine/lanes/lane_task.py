@@ -20,6 +20,7 @@ from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
 from metl_gui.engine.failures import TaskError
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.lanes.agreement import AgreementSettings, StateMember
+from metl_gui.engine.lanes.commits import commits_of
 from metl_gui.engine.lanes.exchange import Exchange
 from metl_gui.engine.lanes.lane_order import (
     Failure,
@@ -191,22 +192,17 @@ class LaneTask:
 
     def _deliver(self, exchange: Exchange, batch: dict[Share, list[Message]]) -> bool:
         """Map and commit; False when it was taken back, as what this maps with is not agreed on any more."""
-        facts = self._facts()
-        mapped = [(share, self._map(share, messages)) for share, messages in batch.items()]
+        mapped = {share: self._map(share, messages) for share, messages in batch.items()}
         kept: list[Outgoing] = []
-        commits = [
-            share.commit(done.messages, done.tally, facts, self._keeper(share, kept))
-            for share, done in mapped
-            if done.messages or not share.held or not share.note.is_waiting
-        ]
-        commits = [commit for commit in commits if commit.position >= 0]
+        commits = commits_of(mapped, self._facts(), lambda share: self._keeper(share, kept))
         for share in batch:
             if share.held and share.place in self.shares:
                 exchange.pause(share.place)
         if not commits:
             return True
+        self._tell_beginnings(commits)
         exchange.begin()
-        for _, done in mapped:
+        for done in mapped.values():
             exchange.send(done.outgoing)
         exchange.send(kept)
         if not exchange.commit([commit.offset for commit in commits], self._may_map):
@@ -221,13 +217,20 @@ class LaneTask:
 
     def _took(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
-            self._has_new = self._has_new or commit.share.position < 0
             commit.share.took(commit)
         self._rest_seconds, self._failing_since = _REST_SECONDS, None
         self._tell("")
-        if self._has_new and self.member is not None:
+
+    def _tell_beginnings(self, commits: Sequence[Commit]) -> None:
+        """Tell where partitions stand of which this task is about to map its first records."""
+        new = [
+            (commit.share.place, (commit.messages[0].offset() or 0) if commit.messages else commit.position)
+            for commit in commits
+            if commit.share.position < 0
+        ]
+        if self.member is not None and (self._has_new or new):
             self._has_new = False
-            self._tell_positions(self.member)
+            self._tell_positions(self.member, new)
 
     def _obey(self, exchange: Exchange, member: StateMember) -> None:
         """Go back where somebody ordered to."""
@@ -255,8 +258,11 @@ class LaneTask:
         self.loads.hope()
         self._tell_positions(member)
 
-    def _tell_positions(self, member: StateMember) -> None:
-        member.took_up({place: share.position for place, share in self.shares.items() if share.position >= 0})
+    def _tell_positions(self, member: StateMember, new: Iterable[tuple[Place, int]] = ()) -> None:
+        known: list[tuple[tuple[str, int], int]] = [
+            (place, share.position) for place, share in self.shares.items() if share.position >= 0
+        ]
+        member.took_up(dict([*known, *new]))
 
     def _known_of(self, committed: Sequence[TopicPartition]) -> dict[Place, tuple[int, OffsetNote, Counts]]:
         """Return position, note and counts of partitions as they were committed; negative where nothing was."""

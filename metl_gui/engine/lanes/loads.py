@@ -17,7 +17,8 @@ A change that leaves out large values which did not change (cdc-formats.md §4) 
 for; rows left out for such changes alone are counted apart, as loading once more brings their values.
 
 Cost: 12 bytes and a place in a set for each row that changes during the load; what a task has noted is read again after
-a fault. Progress is an offset of the lane's group, committed with the messages.
+a fault. Progress is an offset of the lane's group, committed with the messages; its counts go over to the partition of
+the changes in the transaction of the last row, as Kafka forgets the offsets of a topic that is removed.
 Source: METL §3.4, §5 (initial load); the idea of reading between marks in a log is that of DBLog (Andreakis, 2019).
 """
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
@@ -59,6 +61,7 @@ _MOST_ROWS = 500
 _MOST_NOTED = 5_000
 _KILOBYTES = 8_192
 _ASK_SECONDS = 7.0
+_ASK_AGAIN_SECONDS = 2.0
 
 
 class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +75,7 @@ class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
         partition: of all three.
         begin, end: the rows, as offsets.
         noted_from, after: offsets among the changes, see the module.
+        is_given_up: no row is taken any more; what was mapped stays.
     """
 
     id: str
@@ -83,6 +87,7 @@ class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     noted_from: int
     after: int
+    is_given_up: bool = False
 
     @property
     def key(self) -> str:
@@ -118,7 +123,7 @@ class LoadShare(Share):
         self.order = order
         self.changes = changes
         self.topic = order.changes
-        self.phase = _Phase.NOTING if self.position < order.end else _Phase.DONE
+        self.phase = _Phase.DONE if self._is_through(self.position) else _Phase.NOTING
         self.arrived: list[Message] = []
         self._next = order.noted_from
         self._until = max(changes.position, order.noted_from)
@@ -205,6 +210,9 @@ class LoadShare(Share):
                 tally.by_skip[name] = tally.by_skip.get(name, 0) + skipped
         return Mapped(rows, tally, done.outgoing)
 
+    def _is_through(self, position: int) -> bool:
+        return (position >= self.order.end or self.order.is_given_up) and not self.held
+
     def took(self, commit: Commit) -> None:
         """Note that it is committed; how long rows lay in their topic says nothing."""
         self.position, self.counts, self.note = commit.position, commit.counts, commit.note
@@ -234,6 +242,7 @@ class Loads:
         self._loads: dict[Place, LoadShare] = {}
         self._reader: Consumer | None = None
         self._said = Said()
+        self._ask_at = 0.0
 
     def look(self, shares: Mapping[Place, Share], exchange: Exchange) -> None:
         """Take up what is ordered of the partitions that the task has, and let go of the others.
@@ -250,16 +259,25 @@ class Loads:
             for place, load in self._loads.items()
             if wanted.get(place) == load.order and load.changes is shares[place]
         }
-        new = wanted.keys() - kept.keys()
-        if not new and len(kept) == len(self._loads):
-            return
-        asked = {Place(wanted[place].progress, place.partition): place for place in new}
-        committed = exchange.committed([TopicPartition(*one) for one in asked]) if asked else []
-        for progress, known_of_rows in self._known_of(committed).items():
-            place = asked[progress]
-            kept[place] = LoadShare(wanted[place], shares[place], *known_of_rows)
-        self._loads = kept
-        self._assign()
+        new = {place: order for place, order in wanted.items() if place not in kept}
+        taken = self._taken_up(new, shares, exchange) if new and time.monotonic() > self._ask_at else {}
+        if taken or len(kept) != len(self._loads):
+            self._loads = kept | taken
+            self._assign()
+
+    def _taken_up(
+        self, orders: Mapping[Place, LoadOrder], shares: Mapping[Place, Share], exchange: Exchange
+    ) -> dict[Place, LoadShare]:
+        there = {topic for topic in {order.progress for order in orders.values()} if _is_there(exchange, topic)}
+        places = {Place(one.progress, place.partition): place for place, one in orders.items() if one.progress in there}
+        if len(places) < len(orders):
+            # Whoever removes the topic of a load that is through takes the order back too; that may be heard later.
+            self._ask_at = time.monotonic() + _ASK_AGAIN_SECONDS
+        committed = exchange.committed([TopicPartition(*one) for one in places]) if places else []
+        return {
+            places[progress]: LoadShare(orders[places[progress]], shares[places[progress]], *known)
+            for progress, known in self._known_of(committed).items()
+        }
 
     def note(self, place: Place, messages: Iterable[Message]) -> None:
         """Note the keys of changes that are about to be mapped."""
@@ -350,6 +368,10 @@ def read_order(text: bytes | None) -> LoadOrder | None:
     except msgspec.MsgspecError as error:
         _log.warning("an order of a load cannot be read: %s", error)
         return None
+
+
+def _is_there(exchange: Exchange, topic: str) -> bool:
+    return exchange.consumer.list_topics(topic, _ASK_SECONDS).topics[topic].error is None
 
 
 def _digest(key: bytes) -> bytes:

@@ -93,6 +93,8 @@ class OffsetNote(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=True):
         latency: how many records of the last seconds took how long (``kernel_figures.bucket_of``).
         is_waiting: the next record is of a version that is not known yet.
         order: the newest order to set back that was obeyed.
+        is_carried: the place is a load's that is through, and its counts are among those of the table's changes now.
+        loaded: how many records among the counts were rows of loads.
     """
 
     run: str
@@ -104,6 +106,8 @@ class OffsetNote(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=True):
     latency: dict[int, int] = {}
     is_waiting: bool = False
     order: str = ""
+    is_carried: bool = False
+    loaded: int = 0
 
     @property
     def tally(self) -> Tally:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
 from metl_gui.engine.lanes.lane_order import Place
@@ -126,7 +127,14 @@ class Share:
         self.given_up.clear()
         self.is_hopeful = bool(self.held)
 
-    def commit(self, messages: list[Message], tally: Tally, facts: Facts, keep: Callable[[int, bytes], None]) -> Commit:
+    def commit(
+        self,
+        messages: list[Message],
+        tally: Tally,
+        facts: Facts,
+        keep: Callable[[int, bytes], None],
+        loaded: Commit | None = None,
+    ) -> Commit:
         """Say what is committed when some messages were mapped.
 
         Args:
@@ -134,19 +142,31 @@ class Share:
             tally: what was counted of them.
             facts: of the task.
             keep: takes counts that are too long for the metadata.
+            loaded: the last of a load, whose counts and states are this partition's from now on.
         """
-        states = self.note.states
+        states, counts, rows = self.note.states, self.counts, self.note.loaded
+        if loaded is not None:
+            states = tuple(dict.fromkeys((*states, *loaded.note.states)))[-_MOST_STATES:]
+            counts, rows = counts.after(loaded.counts.total), rows + loaded.counts.read
         if messages and states[-1:] != (facts.state,):
             states = (*states, facts.state)[-_MOST_STATES:]
         position = (messages[-1].offset() or 0) + 1 if messages else max(self.position, self.end)
         if self.held:
             position = self.held[0].offset() or 0
-        return self._commit(position, tally, facts, states, self.note.order, messages, keep)
+        note = OffsetNote(
+            run=facts.run,
+            states=states,
+            order=self.note.order,
+            is_carried=self._is_through(position),
+            loaded=rows,
+        )
+        return self._commit(position, counts.after(tally), facts, note, messages, keep)
 
     def go_back(self, offset: int, order: str, facts: Facts, keep: Callable[[int, bytes], None]) -> Commit:
         """Say what is committed when the partition is set back by an order."""
         self.held, self.end = [], -1
-        return self._commit(offset, Tally(), facts, self.note.states, order, [], keep)
+        note = OffsetNote(run=facts.run, states=self.note.states, order=order, loaded=self.note.loaded)
+        return self._commit(offset, self.counts.after(Tally()), facts, note, [], keep)
 
     def took(self, commit: Commit) -> None:
         """Note that it is committed, at this moment."""
@@ -158,26 +178,26 @@ class Share:
             self._latencies.add([now - at for kind, at in times if kind != TIMESTAMP_NOT_AVAILABLE])
             self._is_told = False
 
+    def _is_through(self, _position: int) -> bool:
+        """Whether nothing comes any more behind a position."""
+        return False
+
     def _commit(
         self,
         position: int,
-        tally: Tally,
+        counts: Counts,
         facts: Facts,
-        states: tuple[int, ...],
-        order: str,
+        note: OffsetNote,
         messages: list[Message],
         keep: Callable[[int, bytes], None],
     ) -> Commit:
-        note = OffsetNote(
-            run=facts.run,
+        note = msgspec.structs.replace(
+            note,
             task=facts.task,
-            states=states,
             hash=facts.hash,
             latency=self._latency(is_last=not messages),
             is_waiting=bool(self.held),
-            order=order,
         )
-        counts = self.counts.after(tally)
         return Commit(self, position, counts, note, counts.written(note, keep), messages)
 
     def _latency(self, *, is_last: bool) -> dict[int, int]:

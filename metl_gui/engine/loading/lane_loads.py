@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # as in listing
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, in_words
@@ -23,9 +23,12 @@ from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, Loa
 from metl_gui.engine.lanes.offset_notes import read_note
 
 _SAY_SECONDS = 10.0
+_LOOK_SECONDS = 0.3
 _EXAMPLES = 50
 _PREFIX = "metl.load."
 _LONGEST = 249
+_LOADED = "loaded/"
+"""Under this and the topic of changes the topic of a lane holds what became of a load that is through."""
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +54,9 @@ class LoadProgress(msgspec.Struct, frozen=True, kw_only=True):
         done: how many of them are mapped or left out.
         superseded: left out, as a change of the row was mapped.
         superseded_partly: the same, where every such change left out large values.
-        is_done: every partition is through.
+        is_done: every partition is through, or was told to leave the rest.
+        is_given_up: somebody told so.
+        ended_ms: when somebody saw that (milliseconds since 1970); 0 before.
     """
 
     id: str
@@ -61,6 +66,8 @@ class LoadProgress(msgspec.Struct, frozen=True, kw_only=True):
     superseded: int = 0
     superseded_partly: int = 0
     is_done: bool = False
+    is_given_up: bool = False
+    ended_ms: int = 0
 
 
 def rows_topic(id_: str, changes: str) -> str:
@@ -163,16 +170,24 @@ def order(servers: KafkaServers, group: str, orders: Iterable[LoadOrder]) -> Non
     writer.flush(_SAY_SECONDS)
 
 
-def forget(servers: KafkaServers, group: str, orders: Iterable[LoadOrder]) -> None:
-    """Take orders back; what was mapped stays.
+def end(servers: KafkaServers, group: str, orders: Sequence[LoadOrder], found: LoadProgress) -> LoadProgress:
+    """Take the orders of a load back that is through, keep what became of it, and remove its topic.
+
+    Returns:
+        What is kept.
 
     Raises:
         RunError: the servers do not take it.
     """
+    ended = msgspec.structs.replace(found, ended_ms=round(time.time() * 1000))
     writer = Writer(servers, lane_topic(group), _SAY_SECONDS)
+    writer.write(f"{_LOADED}{found.changes}", msgspec.json.encode(ended))
     for one in orders:
         writer.write(load_key(Place(one.changes, one.partition)), None)
     writer.flush(_SAY_SECONDS)
+    for topic in {one.progress for one in orders}:
+        remove_rows_topic(servers, topic)
+    return ended
 
 
 def send_signal(servers: KafkaServers, topic: str, key: str, signal: str) -> None:
@@ -187,21 +202,41 @@ def send_signal(servers: KafkaServers, topic: str, key: str, signal: str) -> Non
 
 
 def ordered(servers: KafkaServers, group: str) -> tuple[LoadOrder, ...]:
-    """Return what is ordered of a lane, done or not.
+    """Return what is ordered of a lane; a load whose topic was removed is through.
 
     Raises:
         RunError: the servers do not answer.
     """
+    newest = _said(servers, group)
+    orders = [read_order(text) for key, text in newest.items() if key.startswith(LOAD)]
+    there = Lister(servers, KafkaAddress(topics=(lane_topic(group),)), is_strict=False).topics() if orders else ()
+    return tuple(order for order in orders if order is not None and order.progress in there)
+
+
+def ended(servers: KafkaServers, group: str) -> dict[str, LoadProgress]:
+    """Return the newest load of each topic of changes that is through and was cleared away.
+
+    Raises:
+        RunError: the servers do not answer.
+    """
+    newest = _said(servers, group)
+    loads = (msgspec.json.decode(text, type=LoadProgress) for key, text in newest.items() if key.startswith(_LOADED))
+    return {one.changes: one for one in loads}
+
+
+def _said(servers: KafkaServers, group: str) -> dict[str, bytes]:
+    """Return what was said last of loads in the topic of a lane."""
     topic = lane_topic(group)
     lister = Lister(servers, KafkaAddress(topics=(topic,)), is_strict=False)
-    newest: dict[bytes, bytes | None] = {}
+    newest: dict[str, bytes] = {}
     wanted = [Wanted(one.topic, one.partition, one.begin, one.end) for one in lister.listed()]
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
-            key = message.key() or b""
-            if key.startswith(LOAD.encode()):
-                newest[key] = message.value()
-    return tuple(order for text in newest.values() if (order := read_order(text)) is not None)
+            key, value = (message.key() or b"").decode(errors="replace"), message.value()
+            newest.pop(key, None)
+            if value is not None and key.startswith((LOAD, _LOADED)):
+                newest[key] = value
+    return newest
 
 
 def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> tuple[LoadProgress, ...]:
@@ -216,51 +251,57 @@ def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> 
         RunError: the servers do not answer.
     """
     offsets = committed.offsets()
-    told = []
-    for id_ in dict.fromkeys(one.id for one in orders):
-        parts = [one for one in orders if one.id == id_]
-        reached = [_reached(one, offsets) for one in parts]
-        skips: dict[str, int] = {}
-        for one in parts:
-            place = Place(one.progress, one.partition)
-            note = read_note(offsets[place].metadata) if place in offsets else None
-            if note is not None and note.run == run_id:
-                for name, count in committed.tally(place, note).by_skip.items():
-                    skips[name] = skips.get(name, 0) + count
-        told.append(
-            LoadProgress(
-                id=id_,
-                changes=parts[0].changes,
-                rows=sum(one.end - one.begin for one in parts),
-                done=sum(at - one.begin for at, one in zip(reached, parts, strict=True)),
-                superseded=skips.get(SUPERSEDED, 0),
-                superseded_partly=skips.get(SUPERSEDED_PARTLY, 0),
-                is_done=all(at >= one.end for at, one in zip(reached, parts, strict=True)),
-            )
-        )
-    return tuple(told)
+    return tuple(
+        _progress(committed, offsets, [one for one in orders if one.id == id_], run_id)
+        for id_ in dict.fromkeys(one.id for one in orders)
+    )
 
 
-def wait_for(
-    look: Callable[[], tuple[LoadProgress, ...]],
-    tell: Callable[[LoadProgress], bool],
-    seconds: float = 0.3,
-) -> LoadProgress:
+def newest_progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> LoadProgress:
+    """Say how far one load is, also when somebody else has cleared it away; arguments and errors as of ``progress``."""
+    (found,) = progress(committed, orders, run_id)
+    if found.done or found.is_done:
+        return found
+    kept = ended(committed.lister.servers, committed.group).get(found.changes)
+    return kept if kept is not None and kept.id == found.id else found
+
+
+def wait_for(look: Callable[[], LoadProgress], tell: Callable[[LoadProgress], bool]) -> LoadProgress:
     """Look again and again until a load is done.
 
     Args:
-        look: returns the progress of one load.
+        look: returns its progress.
         tell: told of it; False to wait no longer, while the lane goes on.
-        seconds: between two looks.
     """
     while True:
-        (found,) = look()
+        found = look()
         if found.is_done or not tell(found):
             return found
-        time.sleep(seconds)
+        time.sleep(_LOOK_SECONDS)
 
 
-def _reached(one: LoadOrder, offsets: Mapping[Place, Any]) -> int:
-    """Return up to where the rows of a partition are through."""
-    known = offsets.get(Place(one.progress, one.partition))
-    return min(max(known.offset if known is not None else 0, one.begin), one.end)
+def _progress(
+    committed: Committed, offsets: Mapping[Place, TopicPartition], parts: Sequence[LoadOrder], run_id: str
+) -> LoadProgress:
+    skips: Counter[str] = Counter()
+    done, are_through = 0, []
+    for part in parts:
+        place = Place(part.progress, part.partition)
+        known = offsets.get(place)
+        note = read_note(known.metadata) if known is not None else None
+        if note is not None and note.run == run_id:
+            skips.update(committed.counted(place, note).by_skip)
+        reached = min(max(known.offset if known is not None else 0, part.begin), part.end)
+        done += reached - part.begin
+        # Of a load that is given up somebody has to take over what was counted.
+        are_through.append(reached == part.end or (part.is_given_up and note is not None and note.is_carried))
+    return LoadProgress(
+        id=parts[0].id,
+        changes=parts[0].changes,
+        rows=sum(part.end - part.begin for part in parts),
+        done=done,
+        superseded=skips[SUPERSEDED],
+        superseded_partly=skips[SUPERSEDED_PARTLY],
+        is_done=all(are_through),
+        is_given_up=any(part.is_given_up for part in parts),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
-from metl_gui.errors import ProjectError
+from metl_gui.errors import ProjectError, RunError
 from metl_gui.workbench.confirming import confirm_unconfirmed
 from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import MapMode, import_mapping
@@ -82,7 +83,8 @@ class Project:
         end, topic = time.monotonic() + _TASK_SECONDS, self.tables[release.table].topic
         while time.monotonic() < end:
             with Workbench.open(self.path, for_editing=False) as workbench:
-                collect_tasks(workbench, errors, run_id)
+                with contextlib.suppress(RunError):  # the broker may just be away
+                    collect_tasks(workbench, errors, run_id)
                 task = next((one for one in version_tasks(workbench) if one.schema == topic), None)
             if task is not None:
                 with Workbench.open(self.path) as workbench:

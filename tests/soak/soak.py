@@ -103,7 +103,7 @@ class Soak:
         self.figures = Figures()
         self.consuming: Consuming | None = None
         self._is_over = threading.Event()
-        self._replaying = threading.Lock()
+        self._hands = threading.Lock()  # who operates all this does one thing after the other
         self._last_fault = "none"
         self._told = (time.monotonic(), 0, 0)
 
@@ -236,11 +236,14 @@ class Soak:
     def _release(self, number: int, table: Table, kind: str) -> None:
         """Release, and take the project along: every other time before its records are given up, or after."""
         release = table.release(number, kind)
-        self.servers.postgres.execute(release.sql, seconds=300)
+        with self._hands:
+            self.servers.postgres.execute(release.sql, seconds=300)
         began = time.monotonic()
         self.say(f"Release {number}: {release.says}.")
         if number % 2:
-            how, state = "from the catalogue", self.project.meet(release)
+            how = "from the catalogue"
+            with self._hands:
+                state = self.project.meet(release)
         else:
             how = "from its task"
             state = self.project.meet_task(release, self.servers.errors, self.lane.run_id)
@@ -256,7 +259,7 @@ class Soak:
 
     def _replay(self) -> bool:
         """Map what was set aside; whether there was something that could be."""
-        with self._replaying:
+        with self._hands:
             began = time.monotonic()
             report = self.lane.replay()
         self.figures.replayed += report["mapped"]
@@ -272,7 +275,7 @@ class Soak:
             yield f"kill of {name}", partial(self._kill, name)
 
     def _kill(self, name: str) -> None:
-        with self._replaying:
+        with self._hands:
             began = time.monotonic()
             self.say(f"Kill: {name}.")
             self._last_fault = f"{name} at {time.strftime('%H:%M:%S')}"

@@ -15,14 +15,19 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.workbench.components.jars import fetch
+from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
 from metl_gui.workbench.components.postgres import PostgresServer
 from metl_gui.workbench.lanes import Lane, find_lane
-from metl_gui.workbench.loading import LoadRequest, plan_load
+from metl_gui.workbench.loading import DEBEZIUM, LoadRequest, plan_load
 from metl_gui.workbench.production import start_production, stop_run
 from metl_gui.workbench.running import RunRequest
 from metl_gui.workbench.session import Workbench
-from tests.helpers.lanes import until
+from tests.helpers.killing import end_everything
+from tests.helpers.lanes import LaneThreads, LaneWorld, until
+from tests.helpers.spark_fixtures import kernel_cache
 from tests.helpers.table_project import table_project
 from tests.live.conftest import WatchTables
 
@@ -41,6 +46,22 @@ def table(postgres: PostgresServer, own_name: str) -> str:
         f"INSERT INTO {own_name} SELECT n, 0, 'row ' || n FROM generate_series(1, {ROWS}) n; ANALYZE {own_name};"
     )
     return own_name
+
+
+@pytest.fixture(autouse=True)
+def own_world(postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep runs and caches in the test's own folder; the servers, of the session, have theirs by then."""
+    monkeypatch.setenv("PGPASSWORD", postgres.password)
+    for name, value in kernel_cache().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def driver() -> str:
+    """The jar of PostgreSQL's JDBC driver, which the connector has too."""
+    return str(next(fetch(KAFKA_JARS).glob("postgresql-*.jar")))
 
 
 @contextmanager
@@ -65,6 +86,7 @@ def lane_of(workbench: Workbench, kafka: KafkaBroker, topic: str) -> Iterator[La
         yield find_lane(workbench, run.run_id)
     finally:
         stop_run(run, 30)
+        end_everything(run)
 
 
 @contextmanager
@@ -133,7 +155,8 @@ def is_sent(kafka: KafkaBroker, postgres: PostgresServer, table: str, topic: str
 
     def is_so() -> bool:
         found = sent(kafka, topic)
-        last = {id_: told[-1]["payload"]["count"] for id_, told in found.items() if told[-1]["op"] != "d"}
+        newest = {id_: told[-1] for id_, told in found.items() if id_ > 0}
+        last = {id_: told["payload"]["count"] for id_, told in newest.items() if told["op"] != "d"}
         return last == {id_: count for id_, (count, _) in rows.items()}
 
     return is_so
@@ -144,10 +167,9 @@ def test_rows_read_from_the_database_while_they_change_are_all_sent_and_none_goe
     postgres: PostgresServer,
     debezium: WatchTables,
     table: str,
+    driver: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("PGPASSWORD", postgres.password)
     connector = debezium([f"public.{table}"], table, {"snapshot.mode": "no_data"})
     topic = connector.topic(f"public.{table}")
     postgres.execute(f"UPDATE {table} SET count = 1 WHERE id = 1")
@@ -156,10 +178,61 @@ def test_rows_read_from_the_database_while_they_change_are_all_sent_and_none_goe
         lane_of(workbench, kafka, topic) as lane,
     ):
         until(lambda: sent(kafka, f"{topic}.out"), "the first message")
-        request = LoadRequest((f"public.{table}",), database=postgres.address)
+        request = LoadRequest((f"public.{table}",), database=postgres.address, driver=driver)
         with changing(postgres, table):
             (done,) = plan_load(workbench, lane, request).do()
         until(is_sent(kafka, postgres, table, f"{topic}.out"), "the last change")
     assert (done.is_done, done.superseded_partly) == (True, 0)
     assert done.superseded > 0
     check(sent(kafka, f"{topic}.out"), rows_of(postgres, table))
+
+
+def plan_of(*topics: str) -> bytes:
+    """Compile the table as it is, for each of its topics."""
+    paths = tuple(COLUMNS)
+    block = BlockPlan("thing", "1", tuple((path, path) for path in paths))
+    version = VersionPlan("1", "", paths, required=paths, key=("id",), blocks=(block,), is_inferred=True)
+    return plans.encode(Plan(7, "hash7", tuple(SchemaPlan(topic, (version,)) for topic in topics)))
+
+
+def test_rows_that_the_connector_is_asked_for_come_once_while_they_change_and_none_goes_back(
+    kafka: KafkaBroker, postgres: PostgresServer, debezium: WatchTables, table: str, tmp_path: Path
+) -> None:
+    still, signal, signals = f"{table}_still", f"{table}_signal", f"{table}.signals"
+    postgres.execute(
+        f"CREATE TABLE {signal} (id text PRIMARY KEY, type text NOT NULL, data text);"
+        f"CREATE TABLE {still} AS SELECT -n::bigint id, 0::bigint count, 'row' name FROM generate_series(1, 50) n;"
+        f"ALTER TABLE {still} ADD PRIMARY KEY (id)"
+    )
+    world = LaneWorld(kafka.servers, table, table=table)
+    world.make(f"{table}.public.{still}")
+    world.make(signals, 1)
+    settings = {
+        "snapshot.mode": "no_data",
+        "incremental.snapshot.chunk.size": "100",
+        "signal.data.collection": f"public.{signal}",
+        "signal.enabled.channels": "source,kafka",
+        "signal.kafka.topic": signals,
+        "signal.kafka.bootstrap.servers": kafka.bootstrap,
+        "signal.poll.interval.ms": "100",
+    }
+    debezium([f"public.{name}" for name in (table, still, signal)], table, settings)
+    plan = plan_of(world.source, f"{table}.public.{still}")
+    order = world.order(plan, topics=(world.source, f"{table}.public.{still}"))
+    lane = world.lane(order, tmp_path / "run")
+    by_table = LoadRequest((f"public.{table}",), DEBEZIUM, postgres.address, signal=f"public.{signal}")
+    by_topic = LoadRequest((f"public.{still}",), DEBEZIUM, signal=f"kafka:{signals}")
+    with table_project(tmp_path / "p.metl", world.source, COLUMNS, "thing") as workbench, LaneThreads(order, plan):
+        with changing(postgres, table):
+            assert plan_load(workbench, lane, by_table).do() == ()
+            until(lambda: set(rows_of(postgres, table)) <= set(sent(kafka, world.sink)), "the rows")
+        plan_load(workbench, lane, by_topic).do()
+        until(lambda: len([id_ for id_ in sent(kafka, world.sink) if id_ < 0]) == 50, "the rows of the other table")
+        until(is_sent(kafka, postgres, table, world.sink), "the last change")
+    found = sent(kafka, world.sink)
+    assert all([one["op"] for one in found[id_]] == ["r"] for id_ in range(-50, 0))
+    changed = {id_: told for id_, told in found.items() if id_ > 0}
+    check(changed, rows_of(postgres, table))
+    read = [sum(one["op"] == "r" for one in told) for told in changed.values()]
+    assert max(read) == 1
+    assert sum(read) > ROWS / 2

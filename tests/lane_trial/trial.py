@@ -20,6 +20,7 @@ from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import Lane, RunSpec, new_run_id
+from metl_gui.engine.targets import Target
 from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
 from tests.lane_trial.load import Form, Load, start
@@ -178,7 +179,12 @@ def spec_of(topics: TrialTopics, wanted: Wanted, folder: str, **others: object) 
 
 
 def measure(
-    servers: KafkaServers, wanted: Wanted, fault: Fault | None = None, *, keeps_messages: bool = False
+    servers: KafkaServers,
+    wanted: Wanted,
+    fault: Fault | None = None,
+    *,
+    target: Target | None = None,
+    keeps_messages: bool = False,
 ) -> Result:
     """Run a lane under a load, and look at what came of it.
 
@@ -186,13 +192,14 @@ def measure(
         servers: the broker.
         wanted: the load.
         fault: done once, on a thread of its own, while records flow.
+        target: where Spark runs; by default as many tasks as wanted on this computer.
         keeps_messages: the result has all messages of the sink.
     """
     with (
         trial_topics(servers, wanted.partitions) as topics,
         _without_collection(),
         tempfile.TemporaryDirectory(prefix="metl-trial-") as folder,
-        SparkProcess(f"local[{wanted.tasks},4]") as spark,
+        SparkProcess(target or f"local[{wanted.tasks},4]") as spark,
     ):
         spark.wait_until_ready()
         trial = Trial(wanted, topics, spark)

@@ -34,6 +34,7 @@ from tests.live.conftest import WatchTables
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 ROWS = 2_000
+_PAUSE_SECONDS = 0.02
 COLUMNS = {"id": "int64", "count": "int64", "name": "string"}
 Sent = dict[int, list[dict[str, Any]]]
 
@@ -91,13 +92,13 @@ def lane_of(workbench: Workbench, kafka: KafkaBroker, topic: str) -> Iterator[La
 
 @contextmanager
 def changing(postgres: PostgresServer, table: str) -> Iterator[None]:
-    """Insert, update and delete rows of a table as fast as it goes."""
+    """Insert, update and delete rows of a table all the time."""
     is_over = threading.Event()
     choice = random.Random(7)
 
     def change() -> None:
         new = ROWS
-        while not is_over.is_set():
+        while not is_over.wait(_PAUSE_SECONDS):
             some = ",".join(str(choice.randint(1, ROWS)) for _ in range(20))
             new += 1
             postgres.execute(

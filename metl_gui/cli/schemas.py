@@ -72,12 +72,18 @@ def _register_import(commands: Commands) -> None:
         help="auto (looks into each file, the default), json-schema, connect-json, connect-schema, avro, or sql in a "
         "dialect: sql-postgresql, sql-mysql, sql-sqlserver, sql-oracle",
     )
-    parser.add_argument(
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="PATTERN",
         help="of a registry only the subjects, of a database only the tables that fit (* and ?); may come again",
+    )
+    wanted.add_argument(
+        "--id",
+        metavar="N[,M]",
+        help="of a registry only the versions that messages call by these ids (7, content:7, global:7, or a GUID)",
     )
     parser.add_argument(
         "--prefix",
@@ -116,15 +122,18 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.core.nodes import Side
     from metl_gui.registry.formats import parse_format
     from metl_gui.workbench.importing import import_sources
-    from metl_gui.workbench.remote_sources import Choice
+    from metl_gui.workbench.remote_sources import Choice, is_remote, parse_ids
     from metl_gui.workbench.session import Workbench
 
     try:
         parse_format(arguments.format)
+        ids = parse_ids(arguments.id) if arguments.id is not None else ()
     except UserError as error:
         wrong_usage(arguments, str(error))
+    if ids and not all(is_remote(source) for source in arguments.sources):
+        wrong_usage(arguments, "--id is about registries: name one by its address or as @PROFILE, and no files")
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
-        choice = Choice(tuple(arguments.only), arguments.prefix)
+        choice = Choice(tuple(arguments.only), arguments.prefix, ids)
         side = Side(arguments.tree)
         done = import_sources(workbench, side, arguments.sources, arguments.format, watch=watch, choice=choice)
     return _told(done, arguments, out)

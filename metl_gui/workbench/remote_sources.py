@@ -5,6 +5,7 @@ An address stands for itself as long as nobody asks for a login; everything else
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import SchemaError, UserError
-from metl_gui.registry.entry_gathering import EntryGathering, Found
 from metl_gui.registry.places import DatabasePlace, is_database, is_registry
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.profile_kinds import Kind
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from metl_gui.registry.remote.client import Registry
 
 _PREFIXES = (SIGN, "profile:")
+_ID = re.compile(r"(?:content:|global:)?\d{1,19}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,12 @@ class Choice:
     Args:
         only: patterns of subjects, or of tables with or without their schema; none for everything.
         prefix: what topics begin with (Debezium's ``topic.prefix``), put before the names of tables.
+        ids: of a registry exactly what messages call by these (``WireSchema.id``), whatever the patterns say.
     """
 
     only: tuple[str, ...] = ()
     prefix: str = ""
+    ids: tuple[str, ...] = ()
 
 
 EVERYTHING = Choice()
@@ -104,6 +106,21 @@ def check_source(source: str) -> None:
         find_registry(_target(source))
 
 
+def parse_ids(text: str) -> tuple[str, ...]:
+    """Read ids with commas between, as messages and what was set aside name them: numbers, or GUIDs.
+
+    Raises:
+        SchemaError: one of them can be no id.
+    """
+    ids = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    wrong = next((id_ for id_ in ids if not _ID.fullmatch(id_)), None)
+    if wrong is not None:
+        raise SchemaError(
+            f"{wrong!r} is no id of a registry.", hint="Write numbers (7, content:7, global:7) or GUIDs, as in 7,9."
+        )
+    return ids
+
+
 def read_remote(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
     """Read what is wanted of a registry or a database; what cannot be read is refused with a reason.
 
@@ -124,14 +141,17 @@ def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED)
         UserError: it refuses us, or the address or profile will not do.
     """
     from metl_gui.registry.remote.catalogue import read_catalogue
-    from metl_gui.registry.remote.reading import read_registry
+    from metl_gui.registry.remote.reading import read_ids, read_registry
 
     if _is_of_database(source):
         place = database_of(source, choice)
+        if choice.ids:
+            raise SchemaError(f"{place.shown} is a database.", "Its tables have no ids.", "Name a registry.")
         watch.step(f"Asking {place.shown} for its tables")
         return read_catalogue(place, choice.only)
     with _registry(source, watch) as registry:
-        return read_registry(registry, choice.only, partial(_step, watch))
+        told = partial(_step, watch)
+        return read_ids(registry, choice.ids, told) if choice.ids else read_registry(registry, choice.only, told)
 
 
 def read_new(
@@ -201,45 +221,6 @@ def versions_of(source: str, offer: Offer, watch: Watch = UNWATCHED) -> list[Off
         name = offer.name.removeprefix(f"{offer.group}/") if offer.group else offer.name
         found = registry.versions(Subject(offer.group, name, offer.kind, offer.changed))
         return [OfferedVersion(one.label, one.created, one.state.lower()) for one in found]
-
-
-def schema_by_id(profile: str, id_: str, watch: Watch = UNWATCHED) -> str:
-    """Fetch the schema that messages call by an id; it refers to nothing outside.
-
-    Args:
-        profile: the name of a profile of a registry, or its address.
-        id_: as ``WireSchema.id`` has it: a number, ``content:`` or ``global:`` and a number, or a GUID.
-        watch: progress and cancel.
-
-    Returns:
-        The text of an Avro schema; empty where the id is of a schema of JSON, whose text is not needed to read it.
-
-    Raises:
-        SchemaError: the registry has no such id, or refuses.
-        AwayError: it does not answer.
-    """
-    return wire_schemas_by_id(profile, id_, watch)[0].text
-
-
-def wire_schemas_by_id(profile: str, id_: str, watch: Watch = UNWATCHED) -> tuple[WireSchema, ...]:
-    """Fetch the writer schema that messages call by an id, once for each schema that it writes rows or keys of.
-
-    Raises:
-        SchemaError: the registry has no such id, it cannot be read, or the registry refuses.
-        AwayError: it does not answer.
-    """
-    from metl_gui.registry.remote.reading import entries_by_id
-
-    with _registry(profile, watch) as registry:
-        named, referred = entries_by_id(registry, id_)
-        shown = registry.place.shown
-    gathering = EntryGathering()
-    gathering.add(Found(shown, "", entry, True) for entry in named)
-    reading = gathering.result(referred)
-    if not reading.wire:
-        why = reading.refused[0].reason if reading.refused else f"{shown} knows nothing by this id."
-        raise SchemaError(f"The schema with the id {id_} cannot be had.", why, "Look whether it is the right registry.")
-    return reading.wire
 
 
 def database_of(source: str, choice: Choice = EVERYTHING) -> DatabasePlace:

@@ -63,7 +63,12 @@ class SmallRegistry:
                 return self._page("artifacts", listed, asked)
             case ["search", "versions"]:
                 newest = sorted(self._all(), key=lambda one: -one[2]["id"])
-                return self._page("versions", [self._listed(*one) for one in newest], asked)
+                wanted = asked.words.get("contentId", asked.words.get("globalId"))
+                listed = [self._listed(*one) for one in newest if wanted in (None, str(one[2]["id"]))]
+                return self._page("versions", listed, asked)
+            case ["ids", "contentIds", number, *what]:
+                one = next((dict(one) for _, _, one in self._all() if one["id"] == int(number)), None)
+                return one and (one.get("references", []) if what else Answer(one["schema"].encode()))
             case ["groups", _, "artifacts", name, "versions"] if name in self.subjects:
                 own = [self._listed(*one) for one in self._all() if one[0] == name]
                 return self._page("versions", own[::-1], asked)

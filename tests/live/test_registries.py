@@ -11,7 +11,6 @@ from confluent_kafka import Consumer
 
 from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.nodes import Side
-from metl_gui.errors import SchemaError
 from metl_gui.registry import folders, sql_files
 from metl_gui.registry.places import parse_database
 from metl_gui.registry.remote.catalogue import read_catalogue
@@ -20,7 +19,7 @@ from metl_gui.workbench.components.connect import with_schemas
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.components.postgres import PostgresServer
 from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.remote_sources import Choice, offers, read_remote, schema_by_id, wire_schemas_by_id
+from metl_gui.workbench.remote_sources import Choice, offers, read_remote
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.watching import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
 from tests.live.conftest import WatchTables
@@ -141,13 +140,17 @@ def test_all_that_debezium_registers_is_read_over_each_api_and_goes_on_as_what_t
         assert tree.named(f"{own_name}_shop.public.{own_name}_o") == tree.named(schema)
         ids = {one.id for one in workbench.beside.wire_schemas() if one.fingerprint}
         content = next(one for one in ids if one.startswith("content:"))
+        versions = {fingerprint for _, fingerprint in found[0]}
         number = content.partition(":")[2]
     asked = ((apicurio.v3, content), (apicurio.v3, number), (apicurio.v2, content), (apicurio.confluent, number))
     for url, id_ in asked:
-        assert '"unit_price"' in schema_by_id(url, id_)
-        assert {one.schema for one in wire_schemas_by_id(url, id_)} & {schema, schema.replace("-", "_")}
-    with pytest.raises(SchemaError, match="cannot be had"):
-        schema_by_id(apicurio.v3, "content:99999999")
+        reading = read_remote(url, Choice(ids=(id_,)))
+        assert not reading.refused
+        own = [one for one in reading.wire if one.schema in (schema, schema.replace("-", "_"))]
+        assert {one.id for one in own} & {content, number}
+        assert all('"unit_price"' in one.text for one in own)
+        assert {one.fingerprint for one in reading.declarations} == {one.fingerprint for one in own} <= versions
+    assert "Nothing in it has this id" in read_remote(apicurio.v3, Choice(ids=("content:99999999",))).refused[0].reason
 
 
 def offers_of(apicurio: ApicurioRegistry, prefix: str) -> list[str]:

@@ -217,9 +217,11 @@ def _check(text: bytes, id_: str) -> None:
 
 
 def _unknown(ids: Iterable[str]) -> RecordError:
-    named = " or ".join(dict.fromkeys(ids))
+    ids = tuple(dict.fromkeys(ids))
+    named = " or ".join(ids)
     if named.startswith(RABIN):
         detail = f"no schema has the fingerprint {named.removeprefix(RABIN)}; import the Avro file that it came from"
         return RecordError("unknown_version", detail)
-    detail = f"no schema is known by the registry id {named}; import what the registry holds"
+    alone = f"metl import with --id {','.join(ids)} brings it alone"
+    detail = f"no schema is known by the registry id {named}; import what the registry holds ({alone})"
     return RecordError("unknown_version", detail)

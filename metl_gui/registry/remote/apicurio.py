@@ -73,24 +73,24 @@ class Apicurio(Registry):
     def by_id(self, id_: str) -> Entry | None:
         """Fetch what messages call by an id; ``None`` where nothing has it.
 
-        A number alone is an id of content first, as newer writers frame it, then a global id.
+        A number alone is an id of content first, as newer writers frame it, then a global id; the entry says which.
         """
-        for kind in self._kinds(id_):
-            path = f"/ids/{kind}/{_quoted(id_.rpartition(':')[2])}"
+        for member, own in _meanings(id_):
+            path = f"/ids/{member}s/{_quoted(own.rpartition(':')[2])}"
             text = self.web.find_text(self.base + path)
             if text is not None:
                 content = _kind_by_content(text)
                 references = self.find(f"{path}/references") if may_refer(content, text) else []
                 about = {"artifactType": content, "content": text}
-                return entry_of({**about, "references": references or []}, (id_,))
+                return entry_of({**about, "references": references or []}, (own,))
         return None
 
-    def using(self, id_: str) -> list[tuple[Subject, str]]:
-        """List the subjects with the versions that have an id."""
-        number = id_.rpartition(":")[2]
-        for kind in self._kinds(id_) if self.api is Api.APICURIO_3 else ():
-            listed = self.paged("/search/versions", "versions", MAX_VERSIONS, **{kind.removesuffix("s"): number})
-            found = [(_subject_of(one), text_of(one, "version")) for one in listed]
+    def using(self, id_: str) -> list[tuple[Subject, Listed]]:
+        """List the versions that have an id, with their subjects; only the third API tells."""
+        for member, own in _meanings(id_) if self.api is Api.APICURIO_3 else ():
+            listed = self.paged("/search/versions", "versions", MAX_VERSIONS, **{member: own.rpartition(":")[2]})
+            found = [(_subject_of(one), _listed(one)) for one in sorted(listed, key=_number)]
+            found = [(replace(subject, changed=""), version) for subject, version in found if own in version.ids]
             if found:
                 return found
         return []
@@ -124,10 +124,12 @@ class Apicurio(Registry):
         listed = self.paged("/search/versions", "versions", MAX_SUBJECTS, orderby="globalId", order="asc")
         return {replace(_subject_of(one), changed="") for one in listed if known.isdisjoint(_listed(one).ids)}
 
-    def _kinds(self, id_: str) -> tuple[str, ...]:
-        number = id_.rpartition(":")[2]
-        named = {of_content(number): ("contentIds",), of_global(number): ("globalIds",)}
-        return named.get(id_, ("contentIds", "globalIds")) if number.isdecimal() else ()
+
+def _meanings(id_: str) -> list[tuple[str, str]]:
+    """Return what an id may be: the member that versions have it in, and the id in full."""
+    number = id_.rpartition(":")[2]
+    named = (("contentId", of_content(number)), ("globalId", of_global(number))) if number.isdecimal() else ()
+    return [(member, own) for member, own in named if id_ in (number, own)]
 
 
 def _subject_of(listed: Mapping[str, Any]) -> Subject:

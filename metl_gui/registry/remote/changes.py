@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from metl_gui.registry.places import DatabasePlace
 from metl_gui.registry.reading import Reading
 from metl_gui.registry.remote.apicurio import Apicurio, Newest
 from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.client import Registry, Subject
-from metl_gui.registry.remote.reading import AT_ONCE, READ_KINDS, Told, fitting, matching, read_subjects, with_keys
+from metl_gui.registry.remote.reading import (
+    AT_ONCE,
+    READ_KINDS,
+    Told,
+    fitting,
+    listed_versions,
+    matching,
+    read_subjects,
+    with_keys,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +86,11 @@ def new_in_database(place: DatabasePlace, patterns: Sequence[str], mark: Mark | 
 
 
 def _versions(registry: Registry, subjects: Sequence[Subject]) -> dict[str, object]:
+    """Return what each subject has; of one that is refused the reason, which its reading tells."""
     readable = [one for one in subjects if one.kind in READ_KINDS]
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="registry") as pool:
-        listed = pool.map(registry.versions, readable)
+        listed = pool.map(partial(listed_versions, registry), readable)
         return {
-            one.shown: tuple((version.label, version.state) for version in versions)
-            for one, versions in zip(readable, listed, strict=True)
+            one.shown: why or tuple((version.label, version.state) for version in versions)
+            for one, (versions, why) in zip(readable, listed, strict=True)
         }

@@ -104,8 +104,8 @@ class Registry(ABC):
         """Fetch what messages call by an id; ``None`` where nothing has it."""
 
     @abstractmethod
-    def using(self, id_: str) -> list[tuple[Subject, str]]:
-        """List the subjects with the versions that have an id."""
+    def using(self, id_: str) -> list[tuple[Subject, Listed]]:
+        """List the versions that have an id, with their subjects; none where the API does not tell."""
 
     def referred(self, reference: Reference) -> Entry | None:
         """Fetch what a schema refers to; ``None`` where it is not there."""

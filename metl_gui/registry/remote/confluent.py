@@ -53,12 +53,12 @@ class Confluent(Registry):
             return None
         return None if found is None else entry_of(self._checked(found), (id_,))
 
-    def using(self, id_: str) -> list[tuple[Subject, str]]:
-        """List the subjects with the versions that have an id."""
+    def using(self, id_: str) -> list[tuple[Subject, Listed]]:
+        """List the versions that have an id, with their subjects; a GUID is not told of."""
         number = id_.rpartition(":")[2]
         found = self.find(f"/schemas/ids/{number}/versions") if number.isdecimal() else None
         listed = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-        return [(Subject("", str(one.get("subject", ""))), str(one.get("version", ""))) for one in listed]
+        return [(Subject("", str(one.get("subject", ""))), Listed(str(one.get("version", "")))) for one in listed]
 
     def _names(self) -> list[str]:
         found = self.get("/subjects")

@@ -5,14 +5,16 @@ Several connections ask at once, as each schema is asked for by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 
 from metl_gui.errors import AwayError, SchemaError
 from metl_gui.registry.entry_gathering import EntryGathering, Found
-from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.reading import Reading, Refusal, order_versions
 from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.schema_entries import Entry, Reference
 
@@ -27,6 +29,8 @@ _UNREAD = {
     "DISABLED": "It is disabled in the registry.",
     "DRAFT": "It is a draft, which may still change.",
 }
+
+_NOTHING = "Nothing in it has this id. Look whether it is the right registry."
 
 Told = Callable[[str, int, int], None]
 """Told what is done, how much of it and of how much; may stop by raising."""
@@ -92,64 +96,104 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
         AwayError: the registry does not answer.
     """
     shown, gathering = registry.place.shown, EntryGathering()
-    readable = [one for one in subjects if one.kind in READ_KINDS and one.is_usable]
-    for one in subjects:
-        if not one.is_usable:
-            gathering.refuse(Refusal(f"{shown} ({one.shown[:80]!r})", "Its name cannot be used: too long, or no text."))
-        elif one.kind not in READ_KINDS:
-            gathering.refuse(Refusal(f"{shown} ({one.shown})", _unread(one.kind)))
+    readable = [one for one in subjects if not _is_refused(one, shown, gathering)]
+    with _asking() as pool:
+        wanted = []
+        listed = pool.map(partial(listed_versions, registry), readable)
+        for done, (subject, (versions, why)) in enumerate(zip(readable, listed, strict=True), 1):
+            told(f"Listing versions in {shown}", done, len(readable))
+            wanted += [(subject, version) for version in versions]
+            if why:
+                gathering.refuse(Refusal(f"{shown} ({subject.shown})", why))
+        return _read(registry, wanted, gathering, told, pool)
+
+
+def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: None) -> Reading:
+    """Read what messages call by some ids: the versions that have one, or the bare schema where none is told of.
+
+    Raises:
+        AwayError: the registry does not answer.
+    """
+    shown, gathering = registry.place.shown, EntryGathering()
+    wanted: dict[tuple[Subject, Listed], None] = {}
+    bare = []
+    with _asking() as pool:
+        for done, (id_, found) in enumerate(zip(ids, pool.map(partial(_having, registry), ids), strict=True), 1):
+            told(f"Asking {shown} for ids", done, len(ids))
+            match found:
+                case str():
+                    gathering.refuse(Refusal(f"{shown} (id {id_})", found))
+                case Entry():
+                    bare.append(found)
+                case _:
+                    wanted |= {pair: None for pair in found if not _is_refused(pair[0], shown, gathering)}
+        reading = _read(registry, list(wanted), gathering, told, pool, bare)
+    return replace(reading, declarations=order_versions(reading.declarations))
+
+
+def listed_versions(registry: Registry, subject: Subject) -> tuple[list[Listed], str]:
+    """List the versions of a subject; what is wrong with it is told beside them.
+
+    Raises:
+        AwayError: the registry does not answer.
+    """
+    try:
+        return registry.versions(subject), ""
+    except AwayError:
+        raise
+    except SchemaError as error:
+        return [], str(error)
+
+
+@contextmanager
+def _asking() -> Iterator[ThreadPoolExecutor]:
+    """Make threads that ask; what was not asked yet when something goes wrong never is."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="registry") as pool:
         try:
-            wanted = []
-            listed = pool.map(lambda one: _versions(registry, one), readable)
-            for done, (subject, versions, why) in enumerate(listed, 1):
-                told(f"Listing versions in {shown}", done, len(readable))
-                wanted += [(subject, version) for version in versions]
-                if why:
-                    gathering.refuse(Refusal(f"{shown} ({subject.shown})", why))
-            entries = []
-            for done, fetched in enumerate(pool.map(lambda pair: _fetch(registry, *pair), wanted), 1):
-                told(f"Reading {fetched.subject.name} {fetched.version.label}", done, len(wanted))
-                if fetched.entry is None:
-                    gathering.refuse(Refusal(_named(shown, fetched), fetched.refusal))
-                else:
-                    entries.append(fetched.entry)
-            referred = _referred(registry, entries, pool)
+            yield pool
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _is_refused(subject: Subject, shown: str, gathering: EntryGathering) -> bool:
+    """Refuse a subject that cannot be read whatever its versions are."""
+    if not subject.is_usable:
+        gathering.refuse(Refusal(f"{shown} ({subject.shown[:80]!r})", "Its name cannot be used: too long, or no text."))
+    elif subject.kind not in READ_KINDS:
+        gathering.refuse(Refusal(f"{shown} ({subject.shown})", _unread(subject.kind)))
+    return not subject.is_usable or subject.kind not in READ_KINDS
+
+
+def _read(
+    registry: Registry,
+    wanted: Sequence[tuple[Subject, Listed]],
+    gathering: EntryGathering,
+    told: Told,
+    pool: ThreadPoolExecutor,
+    bare: Iterable[Entry] = (),
+) -> Reading:
+    """Read some versions, schemas of which nothing else is known, and what they refer to."""
+    shown, entries = registry.place.shown, list(bare)
+    for done, fetched in enumerate(pool.map(lambda pair: _fetch(registry, *pair), wanted), 1):
+        told(f"Reading {fetched.subject.name} {fetched.version.label}", done, len(wanted))
+        if fetched.entry is None:
+            gathering.refuse(Refusal(_named(shown, fetched), fetched.refusal))
+        else:
+            entries.append(fetched.entry)
+    referred = _referred(registry, entries, pool)
     gathering.add(Found(shown, "", entry, True) for entry in entries)
     return replace(gathering.result(referred), has_counted_labels=True)
 
 
-def entries_by_id(registry: Registry, id_: str) -> tuple[list[Entry], list[Entry]]:
-    """Fetch what has an id, once for each subject that it is a version of.
-
-    Returns:
-        The entries that have it, none where nothing does, and those that they refer to.
-
-    Raises:
-        SchemaError: the registry refuses.
-        AwayError: it does not answer.
-    """
-    entry = registry.by_id(id_)
-    if entry is None:
-        return [], []
-    named = [
-        replace(entry, subject=subject.name, group=subject.group, version=version or None, ids=(id_,))
-        for subject, version in registry.using(id_)
-    ] or [replace(entry, ids=(id_,))]
-    return named, _referred(registry, named[:1], None)
-
-
-def _versions(registry: Registry, subject: Subject) -> tuple[Subject, list[Listed], str]:
-    """List the versions of a subject; what is wrong with it is told beside them."""
+def _having(registry: Registry, id_: str) -> list[tuple[Subject, Listed]] | Entry | str:
+    """Return the versions that have an id, the bare schema where none is told of, or why there is nothing."""
     try:
-        return subject, registry.versions(subject), ""
+        return registry.using(id_) or registry.by_id(id_) or _NOTHING
     except AwayError:
         raise
     except SchemaError as error:
-        return subject, [], str(error)
+        return str(error)
 
 
 def _fetch(registry: Registry, subject: Subject, version: Listed) -> _Fetched:
@@ -167,7 +211,7 @@ def _fetch(registry: Registry, subject: Subject, version: Listed) -> _Fetched:
         return _Fetched(subject, version, None, str(error))
 
 
-def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExecutor | None) -> list[Entry]:
+def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExecutor) -> list[Entry]:
     """Fetch what entries refer to and what that refers to, each once; what is missing is left to their reader."""
     known = {(entry.group, entry.subject, entry.version or "") for entry in entries}
     waiting = {reference: None for entry in entries for reference in entry.references}
@@ -176,8 +220,7 @@ def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExec
     while waiting and len(asked) < MAX_REFERRED:
         now = [one for one in waiting if one not in asked and (one.group, one.subject, one.version) not in known]
         asked.update(now)
-        fetched = (pool.map if pool else map)(lambda one: _refer(registry, one), now)
-        new = [entry for entry in fetched if entry is not None]
+        new = [entry for entry in pool.map(partial(_refer, registry), now) if entry is not None]
         found += new
         waiting = {reference: None for entry in new for reference in entry.references}
     return found

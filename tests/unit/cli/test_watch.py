@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
+from metl_gui.core.nodes import Side
+from metl_gui.workbench.session import Workbench
 from tests.helpers.small_registry import SmallRegistry, record
 from tests.helpers.web_servers import Answer, serving
 
@@ -50,6 +52,52 @@ def test_a_profile_of_a_registry_is_imported_with_only_what_is_wanted(
     ]
     assert main(["import", project, "--tree", "cdm", "profile:reg", "--only", "shop.items*"]) == 0
     assert "added    shop.items version 1" in capsys.readouterr().out
+
+
+def test_ids_bring_their_versions_alone_and_of_a_known_version_only_the_id(
+    url: str, project: str, small: SmallRegistry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.add("shop.orders-value", record("Value", "id", "total", "note"))
+    small.add("copy.orders-value", record("Value", "id"))
+    assert main(["import", project, "--tree", "extraction", url, "--id", "4,1", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert [(one["name"], one["version"], one["attributes"]) for one in done["added"]] == [("shop.orders", "2", 3)]
+    assert done["writer_schemas"] == 2
+    with Workbench.open(Path(project), for_editing=False) as workbench:
+        assert {one.id for one in workbench.beside.wire_schemas()} == {"1", "4"}
+        (version,) = workbench.document.tree(Side.EXTRACTION).all_versions()
+        assert version.key == ("id",)
+    small.add("shop.orders-value", {**record("Value", "id", "total", "note"), "doc": "the same rows"})
+    assert main(["import", project, "--tree", "extraction", url, "--id", "6"]) == 0
+    assert "0 added, 1 unchanged, 0 refused" in capsys.readouterr().out
+    with Workbench.open(Path(project), for_editing=False) as workbench:
+        assert {one.id for one in workbench.beside.wire_schemas()} == {"1", "4", "6"}
+    assert main(["import", project, "--tree", "extraction", url, "--id", "99"]) == 1
+    assert "(id 99): Nothing in it has this id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["@reg", "--id", "seven"], "'seven' is no id of a registry"),
+        (["@reg", "--id", "7,"], "'' is no id of a registry"),
+        (["@reg", "--id", "7", "--only", "a*"], "not allowed with argument --id"),
+        (["schemas.json", "--id", "7"], "--id is about registries"),
+        (["kafka://host:9092/t", "--id", "7"], "--id is about registries"),
+    ],
+)
+def test_ids_are_refused_where_they_can_mean_nothing(
+    words: list[str], said: str, project: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["import", project, "--tree", "extraction", *words])
+    assert caught.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_database_has_no_ids_and_nobody_asks_it_for_any(project: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", project, "--tree", "extraction", "postgresql://db.invalid/shop", "--id", "7"]) == 1
+    assert "Its tables have no ids." in capsys.readouterr().out
 
 
 def test_looking_once_tells_what_it_added_and_a_second_time_that_there_is_nothing(

@@ -15,7 +15,7 @@ from metl_gui.registry.remote import web as web_module
 from metl_gui.registry.remote.changes import new_in_registry
 from metl_gui.registry.remote.client import Registry
 from metl_gui.registry.remote.connecting import open_registry
-from metl_gui.registry.remote.reading import entries_by_id, read_registry
+from metl_gui.registry.remote.reading import read_ids, read_registry
 from metl_gui.registry.remote.web import Web
 from tests.helpers.small_registry import SmallRegistry, record
 from tests.helpers.web_servers import Answer, Asked, WebServer, serving
@@ -224,16 +224,55 @@ def test_no_subject_that_fits_is_told_with_the_pattern(small: SmallRegistry) -> 
     assert "No subject fits b*." in read(small.confluent, "b*").refused[0].reason
 
 
-def test_a_schema_is_had_by_its_id_with_what_it_refers_to(small: SmallRegistry) -> None:
+@pytest.mark.parametrize("api", ["confluent", "apicurio"])
+def test_ids_bring_the_very_versions_that_have_them_with_what_they_refer_to(small: SmallRegistry, api: str) -> None:
     small.add("address", record("Address", "street"))
     references = [{"name": "Address", "subject": "address", "version": 1}]
-    small.add("customers-value", record("Customer", "home:Address"), references=references)
-    with opened(small.confluent) as (registry, _):
-        named, referred = entries_by_id(registry, "2")
-        assert [(one.subject, one.version, one.ids) for one in named] == [("customers-value", "1", ("2",))]
-        assert [one.subject for one in referred] == ["address"]
-        assert entries_by_id(registry, "99") == ([], [])
-        assert entries_by_id(registry, "../../etc") == ([], [])
+    for fields in (["home:Address"], ["home:Address", "name"], ["name"]):
+        small.add("customers-value", record("Customer", *fields), references=references)
+    small.add("orders-value", record("Order", "id"))
+    with opened(small.confluent if api == "confluent" else small.apicurio, "" if api == "confluent" else V3) as (it, _):
+        reading = read_ids(it, ["5", "3", "content:2", "2"])
+    assert paths(reading) == {"orders": [["id"]], "customers": [["home.street"], ["home.street", "name"]]}
+    assert [one.label for one in reading.declarations] == ["1", "1", "2"]
+    kinds = ("",) if api == "confluent" else ("content:", "global:")
+    assert {one.id for one in reading.wire} == {f"{kind}{number}" for kind in kinds for number in (2, 3, 5)}
+    assert not reading.refused
+
+
+def test_an_id_that_no_version_is_told_to_have_brings_the_bare_schema_under_the_name_of_its_record(
+    small: SmallRegistry,
+) -> None:
+    small.add("orders-value", record("Order", "id", namespace="shop"))
+    small.wrong["/search/versions"] = Answer({"versions": [], "count": 0})
+    with opened(small.apicurio, V3) as (registry, _):
+        reading = read_ids(registry, ["1"])
+    assert paths(reading) == {"shop.Order": [["id"]]}
+    assert [(one.id, one.schema) for one in reading.wire] == [("content:1", "shop.Order")]
+
+
+@pytest.mark.parametrize("api", ["confluent", "apicurio"])
+def test_an_id_that_nothing_has_or_that_is_refused_is_told_and_the_others_come(small: SmallRegistry, api: str) -> None:
+    small.add("orders-value", record("Order", "id"))
+    small.add("secret-value", record("Secret", "id"))
+    small.wrong["/schemas/ids/2/versions"] = Answer({"message": "not you"}, 403)
+    with opened(small.confluent if api == "confluent" else small.apicurio, "" if api == "confluent" else V3) as (it, _):
+        reading = read_ids(it, ["1", "99", "../../etc", *(["2"] if api == "confluent" else [])])
+        shown = it.place.shown
+    assert paths(reading) == {"orders": [["id"]]}
+    reasons = {one.source: one.reason for one in reading.refused}
+    assert "Nothing in it has this id" in reasons.pop(f"{shown} (id 99)")
+    assert "Nothing in it has this id" in reasons.pop(f"{shown} (id ../../etc)")
+    assert ["not you" in reason for reason in reasons.values()] == ([True] if api == "confluent" else [])
+
+
+def test_a_registry_that_lists_other_versions_than_those_of_an_id_is_not_believed(small: SmallRegistry) -> None:
+    small.add("orders-value", record("Order", "id"))
+    small.add("items-value", record("Item", "id"))
+    every = [small._listed(name, 1, ones[0]) for name, ones in small.subjects.items()]
+    small.wrong["/search/versions"] = Answer({"versions": every, "count": 2})
+    with opened(small.apicurio, V3) as (registry, _):
+        assert paths(read_ids(registry, ["2"])) == {"items": [["id"]]}
 
 
 @pytest.mark.parametrize("api", ["confluent", "apicurio"])
@@ -254,6 +293,20 @@ def test_only_what_is_new_since_a_mark_is_read(small: SmallRegistry, api: str) -
         changed, mark = new_in_registry(registry, (), mark)
         assert paths(changed) == {"b": [["x"], ["x", "y"]], "d": [["z"]]}
         assert not new_in_registry(registry, (), mark)[0].declarations
+
+
+def test_a_subject_whose_versions_are_not_listed_is_told_once_and_stops_no_other(small: SmallRegistry) -> None:
+    small.add("good-value", record("Value", "x"))
+    small.add("secret-value", record("Value", "x"))
+    small.wrong["/subjects/secret-value/versions"] = Answer({"message": "not you"}, 403)
+    with opened(small.confluent) as (registry, _):
+        reading, mark = new_in_registry(registry, (), None)
+        assert list(paths(reading)) == ["good"]
+        assert ["not you" in one.reason for one in reading.refused] == [True]
+        again, mark = new_in_registry(registry, (), mark)
+        assert not again.refused
+        del small.wrong["/subjects/secret-value/versions"]
+        assert list(paths(new_in_registry(registry, (), mark)[0])) == ["secret"]
 
 
 def test_what_is_known_by_its_ids_is_not_read_again_without_a_mark(small: SmallRegistry) -> None:

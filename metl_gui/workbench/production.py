@@ -28,7 +28,7 @@ import msgspec
 
 from metl_gui.engine.event_tail import EventTail
 from metl_gui.engine.events import EngineEvent
-from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.kafka.servers import KafkaAddress, is_kafka, parse_address
 from metl_gui.engine.preconditions import check_run
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
@@ -311,11 +311,17 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
     """Refuse what another run that is going on already uses.
 
     Raises:
-        RunError: it has the same checkpoint or the same outputs; the error names it.
+        RunError: it has the same checkpoint, the same outputs or the same consumer group; the error names it.
     """
     wanted = head_of(spec)
     for run in live_runs(project_id):
         other = head_of(run.order.spec)
+        if spec.group and _group_of(spec) == _group_of(run.order.spec):
+            raise RunError(
+                f"Run {run.run_id} is going on in the same consumer group.",
+                f"It is {spec.group}. Both would share the partitions, and neither report would hold what both count.",
+                f"Follow it with metl runs PROJECT --attach {run.run_id}, stop it with --stop, or name another.",
+            )
         for what, mine, theirs, place in (
             ("checkpoint", wanted.checkpoint, other.checkpoint, spec.checkpoint),
             ("output folder", wanted.sink, other.sink, spec.sink),
@@ -328,6 +334,11 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
                     f"It is {mine}.",
                     f"Follow it with metl runs PROJECT --attach {run.run_id}, stop it with --stop, or name another.",
                 )
+
+
+def _group_of(spec: RunSpec) -> tuple[str, str, str]:
+    address = parse_address(spec.source) if is_kafka(spec.source) else KafkaAddress()
+    return spec.group, address.bootstrap, address.profile
 
 
 def _with_whole_paths(spec: RunSpec) -> RunSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -18,7 +19,10 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, LaneProgressed, RunFinished
 from metl_gui.engine.lanes.announcing import announce, order_set_back
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.lane_report import lane_report
+from metl_gui.engine.lanes.lane_start import LaneStart
 from metl_gui.engine.lanes.members import PlanState, SetBackOrder
+from metl_gui.errors import RunError
 from metl_gui.workbench.components.kafka import KafkaBroker
 from tests.helpers.killing import below, command_of
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
@@ -169,6 +173,25 @@ def test_an_order_to_set_back_is_obeyed_once_and_what_it_repeats_is_counted_as_r
         world.wait_for_read(17)
     ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
     assert ids == [*range(10), *range(4, 10), 10]
+
+
+def test_a_group_is_taken_over_once_its_run_has_ended_and_both_reports_say_whose_counts_it_holds(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    plan = order_plan(world.source)
+    spec = world.spec(plan, tmp_path)
+    other = msgspec.structs.replace(spec, run_id=f"other-{own_name}", start="earliest")
+    world.send(change(n) for n in range(10))
+    with LaneThreads(world.order(plan), plan):
+        world.wait_for_read(10)
+        with pytest.raises(RunError, match=f"(?s)Somebody else is at work in the consumer group.*{spec.run_id}-0"):
+            LaneStart(other)
+    with contextlib.closing(LaneStart(other)) as start:
+        (note,) = start.notes
+    assert f"where run {spec.run_id} ended, and --start is not heeded" in note
+    assert (lane_report(spec, "").read, lane_report(spec, "").problems) == (10, ())
+    assert f"run {spec.run_id} counted last" in lane_report(other, "").problems[0]
 
 
 def order_again(order: LaneOrder) -> LaneOrder:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 _LOOK_SECONDS = 0.1
+_PLACES_SECONDS = 3.0
+"""How long it is known which partitions there are: a large cluster answers that with megabytes."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -38,6 +41,22 @@ class Committed:
         self.group = group
         self._bases: dict[Place, tuple[int, Tally]] = {}
         self._asking: Consumer | None = None
+        self._listed = float("-inf")
+        self._places: tuple[Place, ...] = ()
+        self._load_places: tuple[Place, ...] = ()
+
+    def places(self) -> tuple[Place, ...]:
+        """Return the partitions that the lane reads; as of some seconds ago.
+
+        Raises:
+            RunError: the servers do not answer or refuse.
+        """
+        now = time.monotonic()
+        if now - self._listed > _PLACES_SECONDS:
+            self._places = tuple(Place(*place) for place in self.lister.places())
+            self._load_places = self._listed_load_places()
+            self._listed = now
+        return self._places
 
     def offsets(self) -> dict[Place, TopicPartition]:
         """Return what was committed of each partition, with its metadata; of this moment, also within a transaction.
@@ -46,7 +65,7 @@ class Committed:
             RunError: the servers do not answer or refuse.
         """
         servers, said = self.lister.servers, self.lister.said
-        places = [TopicPartition(*place) for place in (*self.lister.places(), *self._load_places())]
+        places = [TopicPartition(*place) for place in (*self.places(), *self._load_places)]
         with in_words(servers, said):
             found = self._patiently(lambda: self._client.committed(places, ANSWER_SECONDS)) if places else []
         return {Place(one.topic, one.partition): one for one in found if one.error is None and one.offset >= 0}
@@ -91,12 +110,12 @@ class Committed:
                     raise
                 time.sleep(_LOOK_SECONDS)
 
-    def _load_places(self) -> list[Place]:
+    def _listed_load_places(self) -> tuple[Place, ...]:
         """Return the partitions of the topics by which initial loads keep how far they are."""
         with in_words(self.lister.servers, self.lister.said):
             topics = self.lister.admin.list_topics(timeout=ANSWER_SECONDS).topics
         names = sorted(name for name in topics if name.startswith(LOAD_TOPICS))
-        return [Place(name, number) for name in names for number in topics[name].partitions]
+        return tuple(Place(name, number) for name in names for number in topics[name].partitions)
 
     def notes(self, run_id: str) -> dict[Place, tuple[int, OffsetNote]]:
         """Return where this run is in each partition of which it committed anything, and what stands with it.
@@ -104,8 +123,17 @@ class Committed:
         Raises:
             RunError: the servers do not answer or refuse.
         """
+        notes = self.all_notes()
+        return {place: (offset, note) for place, (offset, note) in notes.items() if note.run == run_id}
+
+    def all_notes(self) -> dict[Place, tuple[int, OffsetNote]]:
+        """Return the same of all runs that were at work in the group: of each partition the last that committed there.
+
+        Raises:
+            RunError: the servers do not answer or refuse.
+        """
         notes = {place: (one.offset, read_note(one.metadata)) for place, one in self.offsets().items()}
-        return {place: (offset, note) for place, (offset, note) in notes.items() if note and note.run == run_id}
+        return {place: (offset, note) for place, (offset, note) in notes.items() if note is not None}
 
     def tally(self, place: Place, note: OffsetNote) -> Tally:
         """Return the counts of a partition, such that those of all partitions add up.

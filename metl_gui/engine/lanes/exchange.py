@@ -19,16 +19,13 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from metl_gui.engine.kafka.clients import Said, consumer, producer
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.kafka.starting import gone
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.lane_order import SESSION_MS, LaneOrder, Place
 from metl_gui.engine.lanes.patient_calls import PatientCalls
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
 _log = logging.getLogger(__name__)
-
-SESSION_MS = 6_000
-"""After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""
 
 TRANSACTION_MS = 15_000
 """A transaction that its task has left is given up by the broker after so long, and holds readers up until then."""
@@ -109,7 +106,7 @@ class Exchange:
         self.owner = owner
         self.said = Said()
         self.refused: tuple[KafkaError, str] | None = None
-        name = f"{order.run_id}-{number}"
+        name = f"{order.run_id}-{number}"  # ``group_members`` reads it
         self.producer = producer(
             order.servers,
             self.said,

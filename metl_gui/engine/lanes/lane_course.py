@@ -36,9 +36,6 @@ class LaneCourse:
         self.states: list[int] = []
         self.state, self.hash = state, ""
         self.read = 0
-        self._ends: dict[Place, int] = {}
-        self._places: list[Place] = []
-        self._listed = float("-inf")
         self._reads: deque[tuple[float, dict[Place, int]]] = deque()
 
     def tell(self, emit: Callable[[EngineEvent], None]) -> None:
@@ -52,10 +49,7 @@ class LaneCourse:
         notes = {place: (offset, note) for place, (offset, note) in known if not note.is_carried}
         self._note_states(notes, emit)
         now = time.monotonic()
-        if now - self._listed > _RATE_SECONDS:
-            self._listed = now
-            self._places = [Place(*place) for place in self.committed.lister.places()]
-        ends = self.committed.ends({*self._places, *notes})
+        ends = self.committed.ends({*self.committed.places(), *notes})
         tallies = {place: self.committed.tally(place, note) for place, (_, note) in notes.items()}
         rates = self._rates(now, {place: tallies[place].read - note.loaded for place, (_, note) in notes.items()})
         figures = tuple(

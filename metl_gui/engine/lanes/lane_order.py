@@ -25,6 +25,9 @@ from metl_gui.engine.kernel.reference import Mode
 LOAD_TOPICS = "metl.load."
 """How the topics of initial loads begin; a lane commits there too."""
 
+SESSION_MS = 6_000
+"""After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""
+
 COUNTS = "counts/"
 _PREFIX = "metl.lane."
 _UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")

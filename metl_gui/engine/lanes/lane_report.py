@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
+
 from metl_gui.engine.kafka.listing import Lister
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.lanes.committed import Committed
-from metl_gui.engine.lanes.lane_order import group_of
+from metl_gui.engine.lanes.lane_order import Place, group_of
+from metl_gui.engine.lanes.offset_notes import OffsetNote
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import ROLES, RunSpec
 from metl_gui.errors import RunError
 
 
-def committed_of(spec: RunSpec) -> Committed:
-    """Return what asks for the offsets of a lane.
-
-    Raises:
-        RunError: its source is not in Kafka.
-    """
+def _committed_of(spec: RunSpec) -> Committed:
     servers = spec.servers_of("source")
     if servers is None:
         raise no_topics("source", spec.source)
@@ -31,7 +30,6 @@ def lane_report(
     seconds: float = 0.0,
     problems: tuple[str, ...] = (),
     failure: str = "",
-    committed: Committed | None = None,
 ) -> RunReport:
     """Say what the transactions of a lane put in place so far.
 
@@ -42,20 +40,21 @@ def lane_report(
         seconds: how long it ran.
         problems: what a person should know.
         failure: why it ended before its time.
-        committed: what asks, where somebody asked before.
 
     Raises:
         RunError: the servers do not answer.
         BugError: the counts do not add up.
     """
-    asked = committed or committed_of(spec)
-    notes = asked.notes(spec.run_id)
     tally, states = Tally(), []
-    for place, (_, note) in sorted(notes.items()):
-        tally.add(asked.tally(place, note))
-        states += [state for state in note.states if state not in states]
+    with contextlib.closing(_committed_of(spec)) as asked:
+        known = {place: note for place, (_, note) in sorted(asked.all_notes().items())}
+        notes = [note for note in known.values() if note.run == spec.run_id]
+        for place, note in known.items():
+            if note.run == spec.run_id:
+                tally.add(asked.tally(place, note))
+                states += [state for state in note.states if state not in states]
     check_sums(tally)
-    newest = next((note for _, note in notes.values() if states and note.states[-1:] == (states[-1],)), None)
+    newest = next((note for note in notes if states and note.states[-1:] == (states[-1],)), None)
     return RunReport(
         run_id=spec.run_id,
         mode=spec.mode,
@@ -66,13 +65,25 @@ def lane_report(
         records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
         outputs=spec.sink,
         errors=spec.errors if tally.set_aside else "",
-        problems=(*spec.notes, *problems),
+        problems=(*spec.notes, *problems, *_others(spec, known)),
         source=spec.source,
         states=tuple(states) if len(states) > 1 else (),
         is_stopped=is_stopped,
         failure=failure,
         **{name: getattr(tally, name) for name in Tally.__struct_fields__},
     )
+
+
+def _others(spec: RunSpec, known: Mapping[Place, OffsetNote]) -> tuple[str, ...]:
+    """Tell of partitions that hold the counts of another run of the group."""
+    others = [note.run for note in known.values() if note.run != spec.run_id and not note.is_carried]
+    if not others:
+        return ()
+    told = (
+        f"In {len(others)} of {len(known)} partitions run {', '.join(sorted(set(others)))} counted last, in the same "
+        f"group {spec.group}: what this run counted there before is not among these figures."
+    )
+    return (told,)
 
 
 def no_topics(what: str, place: str) -> RunError:

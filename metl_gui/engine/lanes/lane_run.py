@@ -6,13 +6,14 @@ goes on behind it.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -29,12 +30,14 @@ from metl_gui.engine.lanes.lane_topic import LaneWords
 from metl_gui.engine.lanes.members import MemberFigures
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.worker_check import check_packages
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
     from metl_gui.engine.runtimes import Runtime
 
 _log = logging.getLogger(__name__)
+_Word = TypeVar("_Word", Trouble, Failure)
 STOP_SECONDS = 5.0
 """How long tasks may take to end in order, behind a transaction; then Spark ends them."""
 
@@ -80,7 +83,13 @@ class LaneRun:
             RunError: the run cannot start or cannot go on.
         """
         refuse_feedback(self.spec)
-        start = LaneStart(self.spec)
+        self._problems += check_packages(self.runtime.workers, is_with_kafka=True)
+        with contextlib.closing(LaneStart(self.spec)) as start:
+            report = self._done(start)
+        RunFolder(Path(self.spec.folder)).write_report(report)
+        return report
+
+    def _done(self, start: LaneStart) -> RunReport:
         RunFolder(Path(self.spec.folder)).create(self.spec)
         self._problems += start.notes
         order = start.order(self.runtime, self.token)
@@ -94,10 +103,7 @@ class LaneRun:
             words.close()
             if watch is not None:
                 watch.close()
-        report = self._report(start)
-        start.committed.close()
-        RunFolder(Path(self.spec.folder)).write_report(report)
-        return report
+        return self._report()
 
     def _driven(self, start: LaneStart, job: LaneJob, words: LaneWords, watch: AgreementWatch | None) -> None:
         """Keep the job going until the lane ends, and tell how far it is."""
@@ -136,12 +142,12 @@ class LaneRun:
             RunError: one of them cannot go on.
         """
         for key, text in words.under(trouble_key(self.spec.run_id)).items():
-            trouble = msgspec.json.decode(text, type=Trouble)
-            if trouble.token == self.token:
+            trouble = _read(text, Trouble)
+            if trouble is not None and trouble.token == self.token:
                 self._trouble(key, trouble.text)
         for text in words.under(failed_key(self.spec.run_id)).values():
-            failure = msgspec.json.decode(text, type=Failure)
-            if failure.token == self.token:
+            failure = _read(text, Failure)
+            if failure is not None and failure.token == self.token:
                 raise RunError(failure.title, failure.text, failure.hint)
 
     def _trouble(self, whose: str, text: str) -> None:
@@ -194,7 +200,7 @@ class LaneRun:
             seconds = 0.0
         job.end(seconds)
 
-    def _report(self, start: LaneStart) -> RunReport:
+    def _report(self) -> RunReport:
         """Read the report out of what was committed.
 
         Raises:
@@ -209,10 +215,10 @@ class LaneRun:
                     is_stopped=self.is_cancelled.is_set(),
                     seconds=time.monotonic() - self.started,
                     problems=tuple(self._problems),
-                    committed=start.committed,
                 )
             except RunError:
-                if time.monotonic() > end:
+                # Servers that refuse answer at once: they are not asked without a rest.
+                if time.monotonic() > end or self.is_cancelled.wait(_TELL_SECONDS):
                     raise
 
 
@@ -225,6 +231,14 @@ def _is_through(start: LaneStart, ends: Mapping[Place, int] | None) -> bool:
     except RunError:
         return False  # told by whoever tells how far it is
     return all(end == 0 or (place in offsets and offsets[place].offset >= end) for place, end in ends.items())
+
+
+def _read(text: bytes, form: type[_Word]) -> _Word | None:
+    """Read what a task says; None for what no task of ours wrote."""
+    try:
+        return msgspec.json.decode(text, type=form)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _lasting(member: MemberFigures) -> MemberFigures:

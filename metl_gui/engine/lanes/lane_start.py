@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from confluent_kafka import TopicPartition
 
 from metl_gui.engine.kafka.checks import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
@@ -13,10 +16,12 @@ from metl_gui.engine.kafka.starting import parse_start, start_offsets
 from metl_gui.engine.kafka.topics import topic_order
 from metl_gui.engine.lanes.agreement import begin_lane
 from metl_gui.engine.lanes.committed import Committed
+from metl_gui.engine.lanes.group_members import refuse_others
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place, group_of
 from metl_gui.engine.lanes.lane_report import servers_of_lane
 from metl_gui.engine.lanes.lane_topic import make_topic
 from metl_gui.engine.lanes.members import PlanState
+from metl_gui.engine.lanes.offset_notes import read_note
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.targets import Kind
 from metl_gui.errors import RunError
@@ -48,7 +53,16 @@ class LaneStart:
         lister = Lister(self.servers, self.address)
         self.partitions: tuple[ListedPartition, ...] = lister.listed()
         self.committed = Committed(lister, self.group)
-        self.notes = self._commit_starts(lister)
+        try:
+            known = self.committed.offsets()
+            self.notes = self._beside_others(known) + self._commit_starts(lister, known)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the servers."""
+        self.committed.close()
 
     def order(self, runtime: Runtime, token: str) -> LaneOrder:
         """Bring the plan to the workers, make the topic of the lane, announce the state, and return the order.
@@ -102,9 +116,31 @@ class LaneStart:
         """Return where the partitions ended when they were listed."""
         return {Place(one.topic, one.partition): one.end for one in self.partitions}
 
-    def _commit_starts(self, lister: Lister) -> tuple[str, ...]:
+    def _beside_others(self, known: Mapping[Place, TopicPartition]) -> tuple[str, ...]:
+        """Take over a group that others have used: an offset holds the counts of one run.
+
+        Returns:
+            What a person should know of it.
+
+        Raises:
+            RunError: somebody else is at work in the group.
+        """
+        notes = [read_note(one.metadata) for one in known.values()]
+        if not self.spec.group or all(note is not None and note.run == self.spec.run_id for note in notes):
+            return ()
+        refuse_others(self.servers, self.group, self.spec.run_id)
+        runs = sorted({note.run for note in notes if note is not None} - {self.spec.run_id})
+        if not runs:
+            return ()
+        start = ", and --start is not heeded where it has been" if self.spec.start else ""
+        told = (
+            f"This run goes on in the group {self.group} where run {', '.join(runs)} ended{start}. What was counted "
+            "there before stands in the reports of runs that were stopped; of runs that died nobody knows it any more."
+        )
+        return (told,)
+
+    def _commit_starts(self, lister: Lister, known: Mapping[Place, TopicPartition]) -> tuple[str, ...]:
         """Commit where partitions begin of which the group has committed nothing, so that each begins there once."""
-        known = self.committed.offsets()
         new = [one for one in self.partitions if Place(one.topic, one.partition) not in known]
         if not new:
             return ()

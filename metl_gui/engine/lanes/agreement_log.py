@@ -252,11 +252,6 @@ def read(key: str, value: bytes | None) -> Word | None:
         return None
 
 
-def is_ours(key: str, value: bytes | None) -> bool:
-    """Whether a record is one that this program writes, and undamaged."""
-    return value is None or read(key, value) is not None
-
-
 def _read(kind: str, rest: str, value: bytes | None) -> Word | None:
     match kind:
         case "plan":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -78,14 +77,8 @@ class LaneJob:
         self.tasks = tasks
         self.is_over = threading.Event()
         self.fault: Exception | None = None
-        self._began = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="lane-job", daemon=True)
         self._thread.start()
-
-    @property
-    def seconds(self) -> float:
-        """How long it has been going on."""
-        return time.monotonic() - self._began
 
     def end(self, seconds: float) -> None:
         """Wait so long for its end, then have Spark end it."""

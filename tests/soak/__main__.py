@@ -47,6 +47,8 @@ def main(arguments: list[str]) -> int:
 
 def _tell(teller: Teller, soak: Soak, found: list[Check]) -> None:
     figures = soak.figures
+    for line in soak.lane.said():
+        teller.say(f"The lane's log: {line}")
     for problem in figures.problems:
         teller.say(f"Problem: {problem}")
     for name, seconds in figures.recoveries:

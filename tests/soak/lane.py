@@ -26,6 +26,7 @@ from tests.soak.servers import Servers
 GROUP = "soak-lane"
 _ROOT = Path(__file__).resolve().parents[2]
 _COMMAND_SECONDS = 600.0
+_SAID_LINES = 200
 _COMMAND = "import sys; from metl_gui.cli.main import main; sys.exit(main())"
 _SIGNS = (
     ("production", "production_process"),
@@ -111,6 +112,13 @@ class Lane:
         """Return its report."""
         told: dict[str, Any] = self.metl("runs", self.project, "--show", self.run_id)["report"]
         return told
+
+    def said(self) -> list[str]:
+        """Return what its processes wrote into their log, the last of it where that is long."""
+        try:
+            return (self._run / "process.log").read_text(errors="replace").splitlines()[-_SAID_LINES:]
+        except OSError:
+            return []
 
     def end(self) -> None:
         """End whatever is left of it."""

@@ -9,7 +9,7 @@ import argparse
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 
 from metl_gui.cli.output import Output
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(chosen.names) - set(NAMES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     out = Output(as_json=False, stdout=sys.stdout, stderr=sys.stderr)
-    with ExitStack() as stack:
+    with suppress(RunCancelled), ExitStack() as stack:
         watch = stack.enter_context(out.watching())
         try:
             held = LiveStack(stack, watch)
@@ -111,8 +111,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out.tell("All of it runs until Ctrl+C.")
             while not watch.is_cancelled:
                 threading.Event().wait(_LOOK_SECONDS)
-        except RunCancelled:
-            pass
         except UserError as error:
             out.error(error)
             return 1

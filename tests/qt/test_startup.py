@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-_LATER = ("scipy", "pandas", "pyarrow", "rapidfuzz", "sqlite_utils", "yaml", "pyqtgraph", "pyspark", "PySide6.QtSvg")
+_LATER = (
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "rapidfuzz",
+    "sqlite_utils",
+    "yaml",
+    "pyqtgraph",
+    "pyspark",
+    "confluent_kafka",
+    "PySide6.QtSvg",
+)
 
 
 def test_the_window_is_loaded_without_the_libraries_of_work_that_comes_later() -> None:

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
 from metl_gui.engine.kafka.servers import ENTITY
 from metl_gui.engine.kernel.outcomes import Outcome, SetAside
@@ -175,6 +174,9 @@ def set_aside_message(topic: str, row: SetAside, message: Message, *, is_replay:
         message: the record.
         is_replay: it was set aside before.
     """
+    # Whoever only names topics needs no client of Kafka.
+    from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
+
     why = _why(row.text)
     told: list[Header] = [
         (REASON, why.reason),

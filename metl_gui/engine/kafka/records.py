@@ -11,6 +11,7 @@ Order: as the messages.
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -181,10 +182,8 @@ def _member(name: bytes, content: bytes | None) -> bytes:
     if is_whole(content):
         return b'"%b":%b' % (name, content)
     if content[:1] > b"\x1f" or not content:
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             return b'"%b":%b' % (name, quoted(content.decode()))
-        except UnicodeDecodeError:
-            pass
     return b'"%b_b64":"%b"' % (name, base64.b64encode(content))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -241,6 +242,14 @@ def test_batch_time_and_backlog_stand_in_a_view_of_their_own(live: Window) -> No
     QTest.keyClick(chart.views, Qt.Key.Key_Down)
     assert chart.view == BATCHES
     assert {entry.name: entry.value for entry in chart.entries}["backlog"] == "5 MB"
+
+
+def test_the_backlog_of_topics_is_told_in_records(live: Window) -> None:
+    chart = live.run_page.chart
+    chart.show_view(BATCHES)
+    waiting = progress("r1", 721, 721, bytes_waiting=5_000_000)
+    live.spark.told.emit(msgspec.structs.replace(waiting, unit="records"))
+    assert {entry.name: entry.value for entry in chart.entries}["backlog"] == "5 M"
 
 
 def test_an_entity_of_sixty_is_drawn_when_it_is_asked_for(live: Window) -> None:

@@ -27,6 +27,8 @@ class ChartView:
         title: what people choose.
         upper, lower: names of lines, one plot each; no lower plot when empty.
         upper_words, lower_words: write a value of either plot.
+        is_by_powers: the upper plot goes up by powers of ten from 1, as a few values are far above the others; what is
+            less stands at its foot.
         fill: chooses the lines by what the run has, and by the one that a person chose; ``None`` where they are fixed.
     """
 
@@ -36,6 +38,7 @@ class ChartView:
     lower: tuple[str, ...] = ()
     upper_words: Callable[[float], str] = amount
     lower_words: Callable[[float], str] = amount
+    is_by_powers: bool = False
     fill: Callable[[Course, str], ChartView] | None = None
 
     @property
@@ -61,8 +64,13 @@ def entities_of(course: Course, chosen: str = "") -> ChartView:
     return replace(ENTITIES, upper=tuple(entity_line(name) for name in names))
 
 
+def backlog_of(course: Course, _chosen: str) -> ChartView:
+    """Return the view of batches with the backlog in what the source is measured in."""
+    return replace(BATCHES, lower_words=size if course.unit == "bytes" else amount)
+
+
 RECORDS = ChartView("records", "Records per second", LINES[:2], LINES[2:])
-BATCHES = ChartView("batches", "Batch time, backlog", (BATCH_MS,), (BACKLOG,), milliseconds, size)
+BATCHES = ChartView("batches", "Batch time, backlog", (BATCH_MS,), (BACKLOG,), milliseconds, size, fill=backlog_of)
 ENTITIES = ChartView("entities", "Messages by entity", (), fill=entities_of)
 VIEWS = (RECORDS, BATCHES, ENTITIES)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, StateChanged
+from metl_gui.engine.progress import Unit
 from metl_gui.engine.report import Tally
 
 LINES = ("in", "mapped", "filtered", "set_aside")
@@ -75,6 +76,8 @@ class Course:
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
+        self.unit: Unit = "bytes"
+        """What the source is measured in, and so the backlog."""
         self._state = -1
         self._columns: dict[str, Floats] = {}
         self._rows = 0
@@ -102,6 +105,7 @@ class Course:
             case RunProgressed():
                 backlog = max(event.bytes_total - event.bytes_read, event.bytes_waiting)
                 before = len(self)
+                self.unit = event.unit
                 self.add(event.seconds, event.tally, backlog)
                 return len(self) > before
             case LaneProgressed():
@@ -124,7 +128,7 @@ class Course:
         Args:
             seconds: since the run began.
             tally: what is counted so far.
-            backlog: bytes of the source that are still to be read.
+            backlog: how much of the source is still to be read, in its unit.
         """
         if seconds <= self.seconds:
             return
@@ -169,7 +173,7 @@ class Course:
         Args:
             name: of ``LINES`` or of an entity: records or messages per second; ``BATCH_MS``: milliseconds of the last
                 batch of a run in batches, of any other run the mean of what is given to the kernel at a time;
-                ``BACKLOG``: bytes.
+                ``BACKLOG``: bytes, or records where topics are read.
             stretch: which part; all of it by default.
         """
         if name == BATCH_MS and _WHOLE_BATCH in self._columns:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
@@ -13,12 +15,14 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.amounts import duration
 from metl_gui.ui.run.chart_views import RECORDS, ChartView, pen_of
-from metl_gui.ui.run.course import Course, Mark, Stretch
+from metl_gui.ui.run.course import Course, Floats, Mark, Stretch
 
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -20, Qt.Key.Key_PageDown: 20}
 _LEAST_TOP = 10.0
 _AXIS_PX = 62
 _MOST_MARKS = 12
+_FEW_POWERS = 2.5
+_ABOVE_POWER = 0.2
 _BESIDE = [(0, 0), (0, 0)]
 """Words of a mark stand at the right of its line."""
 _ANY_PX = 16_777_215
@@ -85,12 +89,14 @@ class Plots(pg.GraphicsLayoutWidget):
         for name, curve in self._curves.items():
             curve.setVisible(name in values)
             if name in values:
-                curve.setData(values[name][0] - self._zero, values[name][1])
+                curve.setData(values[name][0] - self._zero, self._heights(name, values[name][1]))
         self._upper.setXRange(stretch.start - self._zero, stretch.stop - self._zero, padding=0)
         for plot, names in ((self._upper, view.upper), (self._lower, view.lower)):
-            top = max((float(values[name][1].max()) for name in names if name in values), default=0.0)
+            heights = (self._heights(name, values[name][1]) for name in names if name in values)
+            top = max((float(height.max()) for height in heights), default=0.0)
             least = _LEAST_TOP if view.id == RECORDS.id else 1.0
-            plot.setYRange(0, max(top * 1.12, least), padding=0)
+            is_by_powers = view.is_by_powers and plot is self._upper
+            plot.setYRange(0, max(top + _ABOVE_POWER if is_by_powers else top * 1.12, least), padding=0)
 
     def point_at(self, second: float | None) -> None:
         """Draw the line at a moment."""
@@ -189,11 +195,17 @@ class Plots(pg.GraphicsLayoutWidget):
         grid.layout.setRowStretchFactor(1, 2 if view.lower else 0)
         self._lower.setMaximumHeight(_ANY_PX if view.lower else 0)
         self._upper.getAxis("bottom").setVisible(not view.lower)  # else the axis below stands for both
-        self._upper.getAxis("left").tickStrings = _writer(view.upper_words)
+        upper = self._upper.getAxis("left")
+        upper.tickStrings = _writer(_of_power(view.upper_words) if view.is_by_powers else view.upper_words)
+        upper.tickValues = _ticks_of_powers if view.is_by_powers else partial(type(upper).tickValues, upper)
         self._lower.getAxis("left").tickStrings = _writer(view.lower_words)
         for plot in (self._upper, self._lower):
             plot.getAxis("left").picture = None
         self.dress()
+
+    def _heights(self, name: str, values: Floats) -> Floats:
+        """Return how high the points of a line stand."""
+        return _power_of(values) if self.view.is_by_powers and name in self.view.upper else values
 
     def _set_up(self, plot: Any) -> None:
         plot.setMouseEnabled(x=False, y=False)
@@ -215,6 +227,22 @@ def _back(seconds: float) -> str:
     if abs(seconds) < 0.5:
         return "now"
     return f"-{duration(-seconds)}" if seconds <= -10 else f"{seconds:.0f} s"
+
+
+def _power_of(values: Floats) -> Floats:
+    """Return to what power ten is the values; what is less than 1 stands at the foot."""
+    return np.log10(np.maximum(values, 1.0))
+
+
+def _of_power(words: Callable[[float], str]) -> Callable[[float], str]:
+    return lambda power: words(10.0**power)
+
+
+def _ticks_of_powers(least: float, most: float, _size: float) -> list[tuple[float, list[float]]]:
+    """Return where the scale has words: at the powers of ten, and between them where there are few."""
+    between = (1, 2, 5) if most - least < _FEW_POWERS else (1,)
+    ticks = [power + float(np.log10(part)) for power in range(int(least), int(most) + 1) for part in between]
+    return [(1.0, [tick for tick in ticks if least <= tick <= most])]
 
 
 def _writer(words: Callable[[float], str]) -> Callable[[list[float], float, float], list[str]]:

@@ -14,7 +14,8 @@ from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
     from metl_gui.engine.lanes.setting_back import PartitionBack
-    from metl_gui.workbench.lanes import Agreement, Lane, SetBackDone
+    from metl_gui.workbench.lanes import Agreement, Lane
+    from metl_gui.workbench.lanes_set_back import SetBackDone
     from metl_gui.workbench.session import Workbench
 
 _MORE = (
@@ -90,7 +91,8 @@ def _freeze_text(lane: Lane, *, is_freezing: bool) -> str:
 
 
 def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import agreement, find_lane, repeated_since, roll_back
+    from metl_gui.workbench.lanes import agreement, find_lane, roll_back
+    from metl_gui.workbench.lanes_set_back import repeated_since
     from metl_gui.workbench.publishing import production_document
 
     lane = find_lane(workbench, arguments.lane, for_all=True)
@@ -119,7 +121,8 @@ def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output)
 
 
 def _set_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import find_lane, set_back
+    from metl_gui.workbench.lanes import find_lane
+    from metl_gui.workbench.lanes_set_back import set_back
 
     plan = set_back(find_lane(workbench, arguments.lane), arguments.to)
     if not arguments.yes:

@@ -29,7 +29,8 @@ from metl_gui.ui.lanes.set_back_dialog import SetBackDialog
 from metl_gui.ui.lanes.views import PARTITION_LAG
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.window import Window
-from metl_gui.workbench.lanes import Agreement, Lane, SetBackPlan
+from metl_gui.workbench.lanes import Agreement, Lane
+from metl_gui.workbench.lanes_set_back import SetBackPlan
 from metl_gui.workbench.production import LiveRun
 from tests.qt.recorded_lanes import keep_lane, lane_course, lane_progress, member, partition_at
 from tests.qt.recorded_runs import TICK, append, keep_recorded
@@ -177,6 +178,20 @@ def test_the_rows_come_in_the_order_that_is_chosen_and_enter_draws_the_one_in_fo
     chosen = lane.partitions.shown[5]
     assert lane.chart.view.id == PARTITION_LAG.id
     assert partition_line(LAG, f"{chosen.topic}/{chosen.partition}") in lane.chart.view.lines
+
+
+def test_one_late_moment_leaves_the_latency_of_all_others_to_be_read(attached: Attached) -> None:
+    late = LatencyFigures(4_000.0, 9_000.0, 30_000.0, 900)
+    attached.tell(lane_progress(_RUN, 41, 8, latency=late))
+    plots = attached.window.run_page.lane.chart._plots
+    assert plots is not None
+    (_, (least, most)), curves = plots._upper.viewRange(), plots._curves
+    usual = float(np.median(curves["p50"].getData()[1]))
+    assert 0.1 < (usual - least) / (most - least) < 0.5
+    assert float(curves["p99"].getData()[1][-1]) < most
+    axis = plots._upper.getAxis("left")
+    ((_, ticks),) = axis.tickValues(least, most, 100.0)
+    assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 ms", "10 ms", "100 ms", "1 s", "10 s"]
 
 
 def test_a_member_that_gets_ready_is_told_without_asking(attached: Attached) -> None:

@@ -27,18 +27,8 @@ from metl_gui.ui.naming import number_of
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.showing import show_about
-from metl_gui.workbench.lanes import (
-    Agreement,
-    Lane,
-    SetBackDone,
-    SetBackPlan,
-    find_lane,
-    freeze,
-    repeated_since,
-    roll_back,
-    set_back,
-    unfreeze,
-)
+from metl_gui.workbench.lanes import Agreement, Lane, find_lane, freeze, roll_back, unfreeze
+from metl_gui.workbench.lanes_set_back import SetBackDone, SetBackPlan, repeated_since, set_back
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.publishing import published_states
 from metl_gui.workbench.session import Workbench

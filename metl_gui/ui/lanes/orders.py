@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.moments import on
-from metl_gui.workbench.lanes import Agreement, Lane, SetBackPlan
+from metl_gui.workbench.lanes import Agreement, Lane
+from metl_gui.workbench.lanes_set_back import SetBackPlan
 
 if TYPE_CHECKING:
     from metl_gui.engine.lanes.setting_back import PartitionBack

@@ -17,7 +17,8 @@ from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.tables import TableCell, TableModel, make_table
-from metl_gui.workbench.lanes import Lane, SetBackPlan, set_back
+from metl_gui.workbench.lanes import Lane
+from metl_gui.workbench.lanes_set_back import SetBackPlan, set_back
 
 _SIZE = (720, 480)
 _TIME, _OFFSETS, _EARLIEST = "a time", "offsets", "the earliest record that is there"

@@ -10,7 +10,7 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.lanes.figures import LAG, LATENCY, RATE, STATE, LaneFigures
 from metl_gui.ui.lanes.members import MembersPanel
 from metl_gui.ui.lanes.now import STARTS, LaneNow
-from metl_gui.ui.lanes.orders import FREEZE, ORDERS, ROLL_BACK, SET_BACK, UNFREEZE
+from metl_gui.ui.lanes.orders import FREEZE, LOAD, ORDERS, ROLL_BACK, SET_BACK, UNFREEZE
 from metl_gui.ui.lanes.partitions import PartitionPanel
 from metl_gui.ui.lanes.views import LAGS, LANE_VIEWS, PARTITION_LAG, PARTITION_RATE, PARTITION_TIMES, TIMES
 from metl_gui.ui.pill import KeyButton, Pill
@@ -27,7 +27,7 @@ class LanePanel(QWidget):
     """One of the views of a run.
 
     Signals:
-        order_wanted: ``FREEZE``, ``UNFREEZE``, ``ROLL_BACK`` or ``SET_BACK``.
+        order_wanted: one of ``ORDERS``.
     """
 
     order_wanted = Signal(object)
@@ -78,7 +78,7 @@ class LanePanel(QWidget):
     def can_order(self, order: str) -> bool:
         """Whether an order makes sense for the lane that is shown."""
         is_other = order == (FREEZE if self._is_frozen else UNFREEZE)
-        return self._is_live and not is_other and not (self._is_alone and order != SET_BACK)
+        return self._is_live and not is_other and not (self._is_alone and order not in (SET_BACK, LOAD))
 
     def dress(self) -> None:
         """Follow the scale."""
@@ -124,7 +124,7 @@ class LanePanel(QWidget):
         head.setSpacing(8)
         head.addWidget(self.state, 1)
         head.addWidget(self.pill)
-        for id_ in (FREEZE, UNFREEZE, ROLL_BACK, SET_BACK):
+        for id_ in (LOAD, FREEZE, UNFREEZE, ROLL_BACK, SET_BACK):
             self.buttons[id_].set_height(24)
             head.addWidget(self.buttons[id_])
         self._below = QWidget()

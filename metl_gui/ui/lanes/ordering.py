@@ -11,8 +11,10 @@ from metl_gui.store.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.jobs import Outcome
+from metl_gui.ui.lanes.loading import LaneLoading
 from metl_gui.ui.lanes.orders import (
     FREEZE,
+    LOAD,
     ORDERS,
     ROLL_BACK,
     UNFREEZE,
@@ -53,6 +55,7 @@ class LaneOrdering(QObject):
         super().__init__(window)
         self._window, self._page = window, window.run_page
         self._finding, self._doing = NewestJob(window.jobs, self), NewestJob(window.jobs, self)
+        self.loading = LaneLoading(window)
         self._seen: tuple[str, object] = ("", None)
         self._looks = 0
         self.lane: Lane | None = None
@@ -92,6 +95,9 @@ class LaneOrdering(QObject):
         if workbench is None or not run_id:
             return
         self._window.show_page(PAGES.index("Run"))
+        if order == LOAD:
+            self.loading.ask(run_id)
+            return
 
         def facts(_watch: Watch) -> _Facts:
             lane = find_lane(workbench, run_id)

@@ -12,12 +12,13 @@ from metl_gui.workbench.lanes_set_back import SetBackPlan
 if TYPE_CHECKING:
     from metl_gui.engine.lanes.setting_back import PartitionBack
 
-FREEZE, UNFREEZE, ROLL_BACK, SET_BACK = "freeze", "unfreeze", "roll_back", "set_back"
+FREEZE, UNFREEZE, ROLL_BACK, SET_BACK, LOAD = "freeze", "unfreeze", "roll_back", "set_back", "load"
 ORDERS = {
     FREEZE: "Freeze the state…",
     UNFREEZE: "Follow what is published…",
     ROLL_BACK: "Roll back…",
     SET_BACK: "Set offsets back…",
+    LOAD: "Load existing rows…",
 }
 _ALL = "This holds for every lane of the project on these servers, on whatever computer."
 _NOTHING = "Nothing is repeated."

@@ -32,12 +32,11 @@ MAX_STATEMENTS = 50_000
 
 _TELLING = {
     "mysql": re.compile(r"`\w|\bENGINE\s*=|\bAUTO_INCREMENT\b", re.IGNORECASE),
-    "tsql": re.compile(r"\[dbo\]|^\s*GO\s*$|\bNVARCHAR\b|\bIDENTITY\s*\(\d", re.IGNORECASE | re.MULTILINE),
+    "tsql": re.compile(r"\[dbo\]|^[^\S\n]*GO[^\S\n]*$|\bNVARCHAR\b|\bIDENTITY\s*\(\d", re.IGNORECASE | re.MULTILINE),
     "oracle": re.compile(r"\bVARCHAR2\b|\bNUMBER\s*\(|\bCLOB\b", re.IGNORECASE),
 }
-_COPIED = re.compile(r"^COPY\s[^;]*FROM\s+stdin;\n.*?^\\\.$", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-_META = re.compile(r"^\\.*$", re.MULTILINE)
-_GO = re.compile(r"^\s*GO\s*;?\s*$", re.IGNORECASE | re.MULTILINE)
+_COPY, _COPIED = re.compile(r"COPY\s.*FROM\s+stdin;", re.IGNORECASE), "\\."
+_GO = re.compile(r"^[^\S\n]*GO[^\S\n]*;?[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
 _RENAME = re.compile(r"RENAME\s+TABLE\s+", re.IGNORECASE)
 _ABOUT_TABLES = re.compile(
     r"\s*(?:CREATE\s+(?:(?:GLOBAL|LOCAL|UNLOGGED)\s+)*(?:TABLE|TYPE|DOMAIN|UNIQUE)|ALTER\s+TABLE|DROP\s+TABLE"
@@ -56,7 +55,7 @@ _BACK = re.compile(r"\.down\.sql$|^U\d[\d._]*__", re.IGNORECASE)
 """Migrations that undo another one, as the usual tools name them."""
 
 _NOT_NULL = re.compile(r"\bNOT\s+NULL\b", re.IGNORECASE)
-_NOT_TYPES = re.compile(r"\s+(?:NOT|NULL|DEFAULT|CHECK|CONSTRAINT|COLLATE)\b.*", re.IGNORECASE)
+_NOT_TYPES = re.compile(r"(?<!\s)\s+(?:NOT|NULL|DEFAULT|CHECK|CONSTRAINT|COLLATE)\b.*", re.IGNORECASE)
 
 
 def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "") -> Reading:
@@ -172,7 +171,7 @@ def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
     from sqlglot import Dialect, TokenType
 
     if dialect == "postgres":
-        text = _META.sub("", _COPIED.sub(_blank, text))
+        text = _without_rows(text)
     if dialect == "tsql":
         text = _GO.sub(";", text)
     tokens = Dialect.get_or_raise(dialect).tokenize(text)
@@ -190,8 +189,16 @@ def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
         begin = at + 1
 
 
-def _blank(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
+def _without_rows(text: str) -> str:
+    """Leave the rows of a dump and the commands of its program out; lines keep their numbers."""
+    lines = text.split("\n")
+    end = max((at for at, line in enumerate(lines) if line.rstrip() == _COPIED), default=0)
+    kept, is_row = [], False
+    for at, line in enumerate(lines):
+        is_row = is_row or (at < end and _COPY.fullmatch(line.rstrip()) is not None)
+        kept.append("" if is_row or line.startswith("\\") else line)
+        is_row = is_row and line.rstrip() != _COPIED
+    return "\n".join(kept)
 
 
 def _ordered(files: Sequence[tuple[Path, str]]) -> Sequence[tuple[Path, str]]:

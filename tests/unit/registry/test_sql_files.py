@@ -64,6 +64,17 @@ def test_a_dump_is_read_through_its_data_and_functions(tmp_path: Path) -> None:
     assert found.attributes[0].doc == "its number"
 
 
+@pytest.mark.parametrize(
+    "filling", ["\n" * 300_000, "COPY t FROM stdin;\n" * 30_000, f"CREATE DOMAIN d AS int{' ' * 300_000};"]
+)
+def test_what_makes_patterns_look_again_and_again_is_passed_through_to_the_tables_behind_it(
+    tmp_path: Path, filling: str
+) -> None:
+    written = f"{filling}\nCREATE TABLE t (id int PRIMARY KEY);\n"
+    (found,) = read(tmp_path, Format.SQL, odd=written).declarations
+    assert (found.name, found.key) == ("public.t", ("id",))
+
+
 def test_types_of_mysql_are_those_of_its_connector(tmp_path: Path) -> None:
     table = (
         "CREATE TABLE `db`.`t` (`id` int unsigned NOT NULL AUTO_INCREMENT, b tinyint(1), c decimal(8,3), d datetime(6),"

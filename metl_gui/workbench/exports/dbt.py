@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -165,9 +166,9 @@ def _joined(pairs: Sequence[tuple[Mapped, Carried]], longest: int) -> list[tuple
     from metl_gui.workbench.exports.selects import Column, columns_of, named
 
     own = [{column.path: column for column in columns_of(one, block, longest)} for one, block in pairs]
-    order = [attribute.path for attribute in pairs[-1][1].entity_version.attributes]
+    order = {attribute.path: at for at, attribute in enumerate(pairs[-1][1].entity_version.attributes)}
     paths = list(dict.fromkeys(path for columns in reversed(own) for path in columns))
-    paths.sort(key=lambda path: order.index(path) if path in order else len(order))
+    paths.sort(key=lambda path: order.get(path, len(order)))
     found: list[list[Column]] = [[] for _ in own]
     for path in paths:
         known = [columns[path] for columns in own if path in columns]
@@ -190,11 +191,11 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     for source in sources:
         folder = path / "models" / "staging" / source.name
         folder.mkdir(parents=True)
-        own = [model for model in found if model.schema in source.tables.values()]
+        tables = {schema.id: name for name, schema in source.tables.items()}
+        own = [model for model in found if model.schema.id in tables]
         _write_yaml(folder / "_sources.yml", {"version": 2, "sources": [_told_source(source, choices)]})
         told = [_told_model(model, choices.of(SOURCE) == ROWS, facts) for model in own]
         _write_yaml(folder / "_models.yml", {"version": 2, "models": told})
-        tables = {schema.id: name for name, schema in source.tables.items()}
         for model in own:
             reference = f"{{{{ source('{source.name}', '{tables[model.schema.id]}') }}}}"
             sql = reference.join(_plain(part) for part in model.sql.split(model.table))
@@ -215,10 +216,11 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
 
 def _name(found: Sequence[Model], longest: int) -> None:
     """Give models their names; the entity version is in it where a schema feeds several of an entity."""
-    fed = [(model.schema.id, model.newest.entity.id) for model in found]
+    fed = Counter((model.schema.id, model.newest.entity.id) for model in found)
     wanted = []
-    for model, key in zip(found, fed, strict=True):
-        version = f"__{slug(model.newest.entity_version.label)}" if fed.count(key) > 1 else ""
+    for model in found:
+        is_one = fed[model.schema.id, model.newest.entity.id] == 1
+        version = "" if is_one else f"__{slug(model.newest.entity_version.label)}"
         name = f"stg_{slug(model.schema.name)}__{slug(model.newest.entity.name)}{version}"
         wanted.append((name, json.dumps([model.schema.name, *model.newest.names[2:]])))
     for model, name in zip(found, unique_names(wanted, longest), strict=True):

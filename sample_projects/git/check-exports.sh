@@ -34,7 +34,9 @@ check() {
     code=$?
     grep -v -e '^note ' -e '^Reading ' -e '^Trying ' "$said" | sed 's/^/| /'
     if [ -n "${GITHUB_ACTIONS:-}" ]; then
-        grep -e '^error' -e '^warning trial' "$said" | sed -e 's/%/%25/g' -e "s|^[a-z]*:\{0,1\} |::error file=$file::|"
+        place=$(printf '%s' "$file" | sed -e 's/%/%25/g' -e 's/:/%3A/g' -e 's/,/%2C/g')
+        grep -e '^error' -e '^warning trial' "$said" | sed -e 's/%/%25/g' -e 's/^[a-z]*:\{0,1\} //' |
+            while IFS= read -r line; do printf '::error file=%s::%s\n' "$place" "$line"; done
     fi
     case $code in
     0) ;;

@@ -79,6 +79,12 @@ def test_damage_is_found_whether_the_file_ends_early_or_one_word_was_changed(rep
     (repository / EXPORT).write_text(changed, encoding="utf-8")
     said = check(3, GITHUB_ACTIONS="true")
     assert "::error file=mappings/payments.json::export.changed payments.json: It was changed after" in said
+    odd = (repository / EXPORT).rename(repository / "mappings" / "a|e, 5% & b\\1.json")
+    said = check(3, GITHUB_ACTIONS="true")
+    assert (
+        f"::error file=mappings/a|e%2C 5%25 & b\\1.json::export.changed {odd.name.replace('%', '%25')}: It was" in said
+    )
+    odd.rename(repository / EXPORT)
     (repository / EXPORT).write_text(f"<<<<<<< HEAD\n{whole}", encoding="utf-8")
     assert "marks of a merge" in check(3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.errors import UserError
@@ -25,7 +25,8 @@ from metl_gui.workbench.profiles import SIGN, profiles
 from metl_gui.workbench.progress import Progress
 from metl_gui.workbench.session import Workbench
 
-_SIZE = (860, 560)
+_SIZE = (860, 600)
+_ANSWER_PX = 68
 _DATABASE = "@ and the name of a connection, or postgresql://user@host/database"
 _SLOT = "only where the database has more than one: the connector's slot.name"
 _SIGNAL = "schema.table (signal.data.collection), or kafka:TOPIC (signal.kafka.topic)"
@@ -212,6 +213,9 @@ class LoadDialog(QDialog):
         promise = plain_label(PROMISE, "dim")
         for label in (promise, self.way_words, self.words):
             label.setWordWrap(True)
+        # Room for an answer, so that nothing moves when it comes.
+        self.words.setMinimumHeight(themes.px(_ANSWER_PX))
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
         layout.setSpacing(10)

@@ -12,7 +12,7 @@ from metl_gui.workbench.loading import BEGINNING, DEBEZIUM, POSTGRESQL, LoadPlan
 if TYPE_CHECKING:
     from metl_gui.engine.loading.lane_loads import LoadProgress
 
-WAYS = {POSTGRESQL: "From the database", DEBEZIUM: "From the connector", BEGINNING: "From the topics"}
+WAYS = {POSTGRESQL: "From the database", DEBEZIUM: "From the connector", BEGINNING: "From the topics' beginning"}
 WAY_WORDS = {
     POSTGRESQL: "Reads the rows from the database as they are at one moment. Nothing is written there.",
     DEBEZIUM: "Asks Debezium to send the rows among the changes. Needs its signalling table or topic.",
@@ -43,7 +43,7 @@ def plan_words(plan: LoadPlan) -> str:
     counts = [table.records for table in plan.tables if table.records is not None]
     checked = sum(table.checked for table in plan.tables)
     rows = f"About {number_of(sum(counts), 'row')} of " if counts else "The rows of "
-    compared = f" {number_of(checked, 'row')} compared with their changes: they say the same." if checked else ""
+    compared = f" {number_of(checked, 'row')} compared with their changes: they are written alike." if checked else ""
     return f"{rows}{number_of(len(plan.tables), 'table')}.{compared} {plan.says}"
 
 

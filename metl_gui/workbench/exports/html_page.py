@@ -178,7 +178,9 @@ def _block(part: EntityPart, stretch: Stretch) -> Iterator[str]:
     look = "waits" if stretch.waits else "confirmed" if not kept.is_unconfirmed else ""
     who = f"by {name(newest.who)} {newest.day}" if newest.who else ""
     yield f'<div class="block" id="b{stretch.number}" data-block{waits}><div class="head">'
+    used, known = len({line.source.id for line in newest.lines}), counted(len(newest.version.attributes), "attribute")
     yield f'<h3>{name(newest.schema.name)}</h3><span class="dim">{text(stretch.versions)}</span>'
+    yield f'<span class="dim">{used:,} of {known} used</span>'
     yield f'<span class="pill {look}">{text(kept.status.value)}</span>'
     yield f'<span class="dim">production {newest.in_production}</span><span class="dim">{who}</span></div>'
     if kept.comment:

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from metl_gui.core.blocks import Element, Status
@@ -88,6 +89,31 @@ def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(
         assert [block.unconfirmed for block in again.document.matrix.blocks()] == [False, True]
         assert exported_blocks(again.document) == []
         assert laid_out(again.content()) == with_all
+
+
+def test_comments_and_who_decided_are_in_no_export_for_programs_and_comments_are_in_the_tables(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    block = next(iter(mapped.document.matrix.blocks()))
+    mapped.do(SetElements(block.key, comment="as finance said"))
+    for name in ("json", "dusb"):
+        export(mapped.document, EXPORTS[name], tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "as finance said" not in text
+        assert '"tess"' not in text
+    assert "as finance said" in table_text(mapped.document)
+
+
+@pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
+def test_a_table_has_no_row_of_a_block_that_is_held(shrunk: Workbench, tmp_path: Path, meanwhile: str) -> None:
+    set_settings(shrunk, "fx.pay.orders", [f"meanwhile={meanwhile}"])
+    versions = {"csv": set[str](), "parquet": set[str]()}
+    for name, found in versions.items():
+        export(shrunk.document, EXPORTS[name], tmp_path / name)
+        table = pd.read_csv(tmp_path / name, dtype=str) if name == "csv" else pd.read_parquet(tmp_path / name)
+        found.update(table["schema_version"])
+    wanted = {"1"} if meanwhile == "hold" else {"1", "2"}
+    assert versions == {"csv": wanted, "parquet": wanted}
 
 
 def test_the_compact_export_keeps_one_block_of_equal_versions(mapped: Workbench, tmp_path: Path) -> None:

@@ -15,13 +15,15 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.workbench.exporting import export, export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.exports.html_drawing import MOST_ATTRIBUTES
 from metl_gui.workbench.exports.html_page import page
 from metl_gui.workbench.exports.html_text import short, text
+from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.progress import UNWATCHED
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE
-from tests.unit.workbench.conftest import declare
+from tests.unit.workbench.conftest import declare, write_table
 from tests.unit.workbench.exports.odd_document import odd_document
 
 HTML = EXPORTS["html"]
@@ -122,6 +124,24 @@ def test_what_waits_what_nothing_feeds_and_what_people_said_stand_on_the_page(
     assert words.count("idle") >= 2
     assert words.count("nothing") == 1  # all of payment and refund has a source, the one attribute of idle has none
     assert set(done.says) <= set(words)
+
+
+def test_what_a_page_says_that_it_does_not_say_is_not_there(
+    mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = tuple(f"odd{number}" for number in range(MOST_ATTRIBUTES))
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.wide", "1", "id", *wide)))
+    import_mapping(mapped, write_table(tmp_path, "fx.wide,1,id,refund,1,refund_id"))
+    monkeypatch.setattr("metl_gui.workbench.exports.html_drawing.MOST_TILES", 2)
+    done = export(mapped.document, HTML, tmp_path / "page.html")
+    read = Reader((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert not set(wide) & set(read.words)
+    assert "1 of 201 attributes used" in read.words
+    drawn = {str(found.get("aria-label")) for tag, found in read.tags if tag == "svg"}
+    assert drawn == {"4 elements in 4 rows and 4 columns", "2 elements in 2 rows and 4 columns"}
+    assert read.words.count("id") == 3  # in the tables of all three blocks
+    assert done.says[-1].startswith("The picture of all blocks is left out")
+    assert set(done.says) <= set(read.words)
 
 
 def test_one_published_state_gives_one_page(mapped: Workbench, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -18,7 +19,15 @@ import pytest
 import yaml
 from sqlglot import exp
 
+from metl_gui.core.blocks import Element
+from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.document import Document
+from metl_gui.core.draft import perform
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.nodes import Side
 from metl_gui.engine.java import find_java
+from metl_gui.errors import SetupError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.components.component import HOST
 from metl_gui.workbench.components.jars import fetch
@@ -37,6 +46,7 @@ from tests.live.conftest import need, need_jars
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 FILES = ("accounts.jsonl", "customers.jsonl", "payments.jsonl", "payments.refunds.with-schemas.jsonl")
+ON_SPARK = "fx.payments."
 Block = tuple[str, str, str]
 Sent = dict[Block, Counter[tuple[Any, ...]]]
 Messages = list[dict[str, Any]]
@@ -230,33 +240,95 @@ spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "fals
 folder = Path(sys.argv[1])
 for path in folder.glob("*.txt"):
     spark.read.text(str(path)).createOrReplaceTempView(path.stem)
-for block, query in json.loads((folder / "queries.json").read_text()):
-    print(json.dumps([block, spark.sql(query).toJSON().collect()]))
+asked = json.loads((folder / "queries.json").read_text())
+answers = [(block, spark.sql(query).toJSON().collect()) for block, query in asked]
+table = spark.read.parquet(str(folder / "mapping.parquet"))
+mapping = [table.columns, *map(list, table.collect())]
+(folder / "answers.json").write_text(json.dumps({"answers": answers, "mapping": mapping}))
 spark.stop()
 """
 
 
-def test_queries_over_messages_on_spark_return_what_production_sends(fx: Workbench, sent: Sent, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def on_spark(fx: Workbench, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a Spark that knows nothing of us makes of two exports: answers to queries, and the table of the mapping."""
+    folder = tmp_path_factory.mktemp("spark")
     options = {"dialect": "spark", "source": "debezium", "tables": "topic_"}
-    export_published(fx, EXPORTS["sql"], tmp_path / "q.sql", choices=Choices(options=options))
-    known = {topic: rows for topic, rows in messages_by_topic(fx).items() if topic.startswith("fx.payments.")}
-    for topic, values in known.items():
-        (tmp_path / f"{topic.replace('.', '_')}.txt").write_text("\n".join(values), encoding="utf-8")
-    asked = [(block, query) for block, query in statements(tmp_path / "q.sql") if block[0] in known]
-    (tmp_path / "queries.json").write_text(json.dumps(asked), encoding="utf-8")
+    export_published(fx, EXPORTS["sql"], folder / "q.sql", choices=Choices(options=options))
+    export_published(fx, EXPORTS["parquet"], folder / "mapping.parquet")
+    for topic, values in messages_by_topic(fx).items():
+        if topic.startswith(ON_SPARK):
+            (folder / f"{topic.replace('.', '_')}.txt").write_text("\n".join(values), encoding="utf-8")
+    asked = [(block, query) for block, query in statements(folder / "q.sql") if block[0].startswith(ON_SPARK)]
+    (folder / "queries.json").write_text(json.dumps(asked), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", _ON_SPARK, tmp_path],
-        env=os.environ | {"JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path)},
-        cwd=tmp_path,
+        [sys.executable, "-c", _ON_SPARK, folder],
+        env=os.environ | {"JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(folder)},
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    told = (json.loads(line) for line in done.stdout.splitlines())
-    wanted = {block: rows for block, rows in sent.items() if block[0] in known}
-    check_same(by_entity({tuple(block): counted(rows) for block, rows in told}), wanted)
+    return dict(json.loads((folder / "answers.json").read_text()))
+
+
+def test_queries_over_messages_on_spark_return_what_production_sends(on_spark: dict[str, Any], sent: Sent) -> None:
+    wanted = {block: rows for block, rows in sent.items() if block[0].startswith(ON_SPARK)}
+    check_same(by_entity({tuple(block): counted(rows) for block, rows in on_spark["answers"]}), wanted)
+
+
+def test_the_table_of_the_mapping_is_the_same_to_spark_as_in_csv(
+    fx: Workbench, on_spark: dict[str, Any], tmp_path: Path
+) -> None:
+    export_published(fx, EXPORTS["csv"], tmp_path / "mapping.csv")
+    with (tmp_path / "mapping.csv").open(encoding="utf-8", newline="") as file:
+        columns, *rows = csv.reader(file)
+    assert on_spark["mapping"][0] == columns
+    assert sorted(on_spark["mapping"][1:]) == sorted(rows) != []
+
+
+def test_what_queries_over_messages_are_said_to_leave_as_it_is_or_to_miss_they_do(
+    postgres: PostgresServer, tmp_path: Path, own_name: str
+) -> None:
+    document = Document()
+    attributes = AttributeDeclaration("id", "int32", optional=False), AttributeDeclaration("note", "string")
+    for side in Side:
+        edit = AddVersion(side, VersionDeclaration(own_name, attributes, "1", key=("id",)))
+        document = perform(document, edit).after
+    (v,), (w,) = (list(document.tree(side).all_versions()) for side in Side)
+    ones = tuple(Element(q.id, p.id) for q, p in zip(w.attributes, v.attributes, strict=True))
+    done = export(
+        perform(document, SetElements((v.id, w.id), ones)).after,
+        EXPORTS["sql"],
+        tmp_path / "q.sql",
+        Choices(options={"source": "debezium", "tables": "topic"}),
+    )
+    ((_, query),) = statements(tmp_path / "q.sql")
+    lost = {"id": 1, "note": "__debezium_unavailable_value"}
+    messages: list[dict[str, Any]] = [
+        {"op": "u", "before": None, "after": lost, "ts_ms": 1, "source": {}},
+        {"op": "u", "before": {"id": 1, "note": None}, "after": {"id": 2, "note": "moved"}, "ts_ms": 2, "source": {}},
+        {"op": "t", "before": None, "after": None, "ts_ms": 3, "source": {}},
+        {"op": "d", "before": None, "after": None, "ts_ms": 4, "source": {}},
+    ]
+    table = exp.to_identifier(own_name, quoted=True).sql(dialect="postgres")
+    postgres.execute(f"CREATE TABLE {table} (value text);")
+    insert = f"INSERT INTO {table} VALUES (:'message');"
+    for message in messages:
+        postgres.execute(insert, {"message": json.dumps(message)})
+    assert "a text that stands for an unavailable value stays" in done.says[0]
+    assert (
+        "truncates and deletes whose key is in the message key alone are missing; a new key is one row" in done.says[2]
+    )
+    told = postgres.execute(f"SELECT metl_op, id, note FROM ({query}) AS q ORDER BY id;")
+    assert told == [("u", "1", lost["note"]), ("u", "2", "moved")]
+    assert "a value that is not of its attribute's type ends the query" in done.says[3]
+    wrong = {"op": "c", "before": None, "after": {"id": "one", "note": None}, "ts_ms": 5, "source": {}}
+    postgres.execute(insert, {"message": json.dumps(wrong)})
+    with pytest.raises(SetupError, match="invalid input syntax"):
+        postgres.execute(f"SELECT * FROM ({query}) AS q;")
 
 
 def check_same(there: dict[tuple[str, str], Counter[tuple[Any, ...]]], sent: Sent) -> None:

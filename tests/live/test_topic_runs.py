@@ -17,7 +17,7 @@ from metl_gui.core.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import BatchCommitted, EngineEvent, SourceTroubled
 from metl_gui.engine.kafka.checks import check_topics, topics_to_make
-from metl_gui.engine.kafka.consuming import let_go
+from metl_gui.engine.kafka.consuming import RangeReader, Wanted, let_go
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs import ReplayOrder
@@ -239,6 +239,20 @@ def test_a_compacted_topic_with_holes_is_read_to_its_end_and_takes_no_message_wi
     report = runs.run(plan=plan, source=runs.address(source), sink=runs.address(compacted))
     assert (sums(report), report.by_reason) == ((16, 15, 0, 1, 0), {"no_key": 1})
     assert "compacted" in world.sent(world.errors)[-1].headers["metl.detail"]
+
+
+def test_records_that_go_between_listing_and_reading_are_told_and_the_others_are_read(world: LaneWorld) -> None:
+    source = f"{world.name}.shrinking"
+    world.make(source, 1)
+    writer = Producer({**world.servers.client_settings})
+    for number in range(15):
+        put(writer, source, number)
+    writer.flush()
+    reader = RangeReader(world.servers, [Wanted(source, 0, 10, 15)])
+    delete_records(world, source, 13)
+    assert [message.offset() for batch in reader.batches() for message in batch] == [13, 14]
+    (note,) = reader.notes
+    assert "from offset 10 up to 13 (3 offsets) were removed" in note
 
 
 def delete_records(world: LaneWorld, topic: str, before: int) -> None:

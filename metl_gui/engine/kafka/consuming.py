@@ -186,7 +186,7 @@ class RangeReader:
                 self._end(reader, place)
                 return
             self._nexts[place] = begin
-            reader.seek(TopicPartition(*place, begin))
+            self._go_to(reader, place, begin)
         elif end < stop:
             lost = f"{stop - max(end, next_):,} offsets"
             self.notes.append(
@@ -195,7 +195,12 @@ class RangeReader:
             )
             self._end(reader, place)
         elif is_sure:
-            reader.seek(TopicPartition(*place, next_))
+            self._go_to(reader, place, next_)
+
+    def _go_to(self, reader: Consumer, place: Place, offset: int) -> None:
+        """Read a partition on from an offset; it stands still since its last was not there, so there is no seeking."""
+        reader.incremental_unassign([TopicPartition(*place)])
+        reader.incremental_assign([TopicPartition(*place, offset)])
 
 
 _PASSING = frozenset(

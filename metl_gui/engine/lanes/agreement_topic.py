@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]
@@ -41,25 +41,41 @@ _GONE = frozenset(
 
 
 def ensure_topic(servers: KafkaServers, topic: str) -> None:
-    """Make the topic where it is missing, in as many copies as the cluster allows, three at most.
+    """Make the topic of an agreement where it is missing.
 
     Raises:
         RunError: the servers cannot be reached or refuse, or the topic has other settings.
     """
-    admin = clients.admin(servers)
-    with clients.in_words(servers):
+    partitions = make_compacted(servers, topic, TOPIC_SETTINGS)
+    if partitions:
+        with clients.in_words(servers):
+            _check(clients.admin(servers), servers, topic, partitions)
+
+
+def make_compacted(servers: KafkaServers, topic: str, settings: Mapping[str, str]) -> int:
+    """Make a topic of one partition where it is missing, in as many copies as the cluster allows, three at most.
+
+    Returns:
+        How many partitions it had before; 0 when it was not there.
+
+    Raises:
+        RunError: the servers cannot be reached or refuse.
+    """
+    said = clients.Said()
+    with clients.in_words(servers, said):
+        admin = clients.admin(servers, said)
+        known = admin.list_topics(timeout=_WAIT_SECONDS)
+        if topic in known.topics and known.topics[topic].error is None:
+            return len(known.topics[topic].partitions)
+        copies = max(1, min(_COPIES, len(known.brokers)))
+        own = {**settings, **({"min.insync.replicas": "2"} if copies == _COPIES else {})}
+        wanted = NewTopic(topic, num_partitions=1, replication_factor=copies, config=own)
         try:
-            known = admin.list_topics(timeout=_WAIT_SECONDS)
-            if topic in known.topics and known.topics[topic].error is None:
-                _check(admin, servers, topic, len(known.topics[topic].partitions))
-                return
-            copies = min(_COPIES, len(known.brokers))
-            settings = TOPIC_SETTINGS | ({"min.insync.replicas": "2"} if copies == _COPIES else {})
-            wanted = NewTopic(topic, num_partitions=1, replication_factor=copies, config=settings)
             admin.create_topics([wanted], operation_timeout=_WAIT_SECONDS)[topic].result(_WAIT_SECONDS)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise  # else another lane was faster by a moment
+    return 0
 
 
 def read_fold(servers: KafkaServers, topic: str) -> Fold:

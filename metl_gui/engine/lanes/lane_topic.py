@@ -5,25 +5,35 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from confluent_kafka import KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, consumer, in_words
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.agreement_topic import Reader, Writer
+from metl_gui.engine.lanes.agreement_topic import Reader, Writer, make_compacted
 from metl_gui.engine.lanes.lane_order import COUNTS, Place, counts_key
 from metl_gui.engine.lanes.offset_notes import decoded_base
 from metl_gui.engine.report import Tally
 from metl_gui.errors import RunError, UserError
 
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
 _log = logging.getLogger(__name__)
-_COPIES = 3
+_SETTINGS = {
+    "cleanup.policy": "compact",
+    # What is being written to is not compacted: by default that is a week or a gigabyte, which every task reads.
+    "segment.ms": "900000",
+    "segment.bytes": str(16 << 20),
+}
 _LOOK_SECONDS = 0.2
 _AGAIN_SECONDS = 0.5
 _KEEP_SECONDS = 10.0
 _BASE_SECONDS = 20.0
+_CLOSE_SECONDS = 5.0
 _MARK = b"\n"
+_NOTHING = (0, Tally())
 
 
 def make_topic(servers: KafkaServers, topic: str) -> None:
@@ -32,19 +42,7 @@ def make_topic(servers: KafkaServers, topic: str) -> None:
     Raises:
         RunError: the servers cannot be reached, or do not let this user make it.
     """
-    said = Said()
-    with in_words(servers, said):
-        asking = admin(servers, said)
-        known = asking.list_topics(timeout=ANSWER_SECONDS)
-        if topic in known.topics and known.topics[topic].error is None:
-            return
-        copies = max(1, min(_COPIES, len(known.brokers)))
-        wanted = NewTopic(topic, num_partitions=1, replication_factor=copies, config={"cleanup.policy": "compact"})
-        try:
-            asking.create_topics([wanted], operation_timeout=ANSWER_SECONDS)[topic].result(ANSWER_SECONDS)
-        except KafkaException as error:
-            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise
+    make_compacted(servers, topic, _SETTINGS)
 
 
 class LaneWords:
@@ -60,7 +58,7 @@ class LaneWords:
         self._newest: dict[str, bytes] = {}
         self._writer: Writer | None = None
         self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._read, name="lane-words", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="lane-words", daemon=True)
         self._thread.start()
 
     def newest(self, key: str) -> bytes | None:
@@ -81,32 +79,40 @@ class LaneWords:
         Raises:
             RunError: it is not said in that time.
         """
+        if seconds:
+            # A writer of its own: what could not be written before is no matter of this word.
+            writer = Writer(self.servers, self.topic, _KEEP_SECONDS)
+            writer.write(key, value)
+            writer.flush(seconds)
+            return
         if self._writer is None:
             self._writer = Writer(self.servers, self.topic, _KEEP_SECONDS)
         self._writer.write(key, value)
-        if seconds:
-            self._writer.flush(seconds)
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread; where servers do not answer, it ends by itself once they are given up."""
         self._is_over.set()
-        self._thread.join()
+        self._thread.join(_CLOSE_SECONDS)
 
-    def _read(self) -> None:
+    def _live(self) -> None:
         while not self._is_over.is_set():
-            reader = Reader(self.servers, self.topic)
             try:
-                # All at once: what was said before and is overruled by now must not be seen.
-                first = [entry for entry in reader.first() if not entry.key.startswith(COUNTS)]
-                self._newest = {entry.key: entry.value for entry in first if entry.value is not None}
-                while not self._is_over.is_set():
-                    for entry in reader.next(_LOOK_SECONDS):
-                        self._take(entry.key, entry.value)
+                self._read()
             except (UserError, KafkaException) as error:
                 _log.info("the topic of the lane cannot be read for now: %s", error)
-                self._is_over.wait(_AGAIN_SECONDS)
-            finally:
-                reader.close()
+            self._is_over.wait(_AGAIN_SECONDS)
+
+    def _read(self) -> None:
+        reader = Reader(self.servers, self.topic)
+        try:
+            # All at once: what was said before and is overruled by now must not be seen.
+            first = [entry for entry in reader.first() if not entry.key.startswith(COUNTS)]
+            self._newest = {entry.key: entry.value for entry in first if entry.value is not None}
+            while not self._is_over.is_set():
+                for entry in reader.next(_LOOK_SECONDS):
+                    self._take(entry.key, entry.value)
+        finally:
+            reader.close()
 
     def _take(self, key: str, value: bytes | None) -> None:
         if value is None:
@@ -128,19 +134,19 @@ def read_bases(servers: KafkaServers, topic: str, wanted: dict[Place, int]) -> d
         wanted: the number of the record of each partition; it was committed, so it comes.
 
     Raises:
-        RunError: one of them is not there.
+        RunError: one of them is not there, or the servers do not answer: then an exception of the client is its cause.
     """
     keys = {counts_key(place).encode(): place for place in wanted}
-    found: dict[Place, tuple[int, bytes]] = {}
+    found: dict[Place, tuple[int, Tally]] = {}
     said = Said()
     reading = consumer(servers, said, enable_partition_eof=False)
     end = time.monotonic() + _BASE_SECONDS
     try:
         with in_words(servers, said):
-            first, _ = reading.get_watermark_offsets(TopicPartition(topic, 0), timeout=ANSWER_SECONDS, cached=False)
-            reading.assign([TopicPartition(topic, 0, first)])
-            while any(found.get(place, (0, b""))[0] < number for place, number in wanted.items()):
+            reading.assign([TopicPartition(topic, 0, _beginning(reading, topic))])
+            while any(found.get(place, _NOTHING)[0] < number for place, number in wanted.items()):
                 if time.monotonic() > end:
+                    _beginning(reading, topic)  # it may be that they are away
                     raise RunError(
                         "Counts of the lane are missing.",
                         f"{topic} at {servers.shown} does not hold what offsets of the lane refer to.",
@@ -150,8 +156,21 @@ def read_bases(servers: KafkaServers, topic: str, wanted: dict[Place, int]) -> d
                 for message in reading.consume(200, _LOOK_SECONDS):
                     place = keys.get(message.key() or b"")
                     if message.error() is None and place is not None:
-                        number, _, counts = (message.value() or b"0\n").partition(_MARK)
-                        found[place] = int(number), counts
+                        found[place] = _base(message.value()) or found.get(place, _NOTHING)
     finally:
         reading.close()
-    return {place: decoded_base(counts) for place, (_, counts) in found.items()}
+    return {place: tally for place, (_, tally) in found.items()}
+
+
+def _beginning(reading: Consumer, topic: str) -> int:
+    return reading.get_watermark_offsets(TopicPartition(topic, 0), timeout=ANSWER_SECONDS, cached=False)[0]
+
+
+def _base(value: bytes | None) -> tuple[int, Tally] | None:
+    """Read counts with their number; None for what no task of ours wrote."""
+    number, _, counts = (value or b"").partition(_MARK)
+    try:
+        return int(number), decoded_base(counts)
+    except ValueError as error:
+        _log.warning("counts of the lane cannot be read: %s", error)
+        return None

@@ -13,12 +13,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, LaneProgressed, RunFinished
 from metl_gui.engine.lanes.announcing import announce, order_set_back
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place, Trouble, trouble_key
 from metl_gui.engine.lanes.lane_report import lane_report
 from metl_gui.engine.lanes.lane_start import LaneStart
 from metl_gui.engine.lanes.members import PlanState, SetBackOrder
@@ -173,6 +174,26 @@ def test_an_order_to_set_back_is_obeyed_once_and_what_it_repeats_is_counted_as_r
         world.wait_for_read(17)
     ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
     assert ids == [*range(10), *range(4, 10), 10]
+
+
+def test_records_that_are_gone_before_a_lane_reads_them_are_told_for_good(kafka: KafkaBroker, own_name: str) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    order = world.order(plan)
+    world.send(change(n) for n in range(10))
+    with LaneThreads(order, plan):
+        world.wait_for_read(10)
+    world.send(change(n) for n in range(10, 15))
+    gone = TopicPartition(world.source, 0, 13)
+    world.admin.delete_records([gone])[gone].result()
+    told = "from offset 10 up to 13 (3 offsets) were removed"
+    with LaneThreads(order_again(order), plan) as lane:
+        world.wait_for_read(12)
+        until(lambda: told.encode() in b"".join(lane.words.under(trouble_key(order.run_id)).values()), "what is told")
+        world.send([change(15)])
+        world.wait_for_read(13)
+    (text,) = lane.words.under(trouble_key(order.run_id)).values()
+    assert told in msgspec.json.decode(text, type=Trouble).text
 
 
 def test_a_group_is_taken_over_once_its_run_has_ended_and_both_reports_say_whose_counts_it_holds(

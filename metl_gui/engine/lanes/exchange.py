@@ -7,6 +7,7 @@ committed. So there is one way back from every fault, and it is the way that a k
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import threading
@@ -84,8 +85,8 @@ class Owner(Protocol):
         """Note that there is nothing behind an offset for now."""
         ...
 
-    def lost(self, place: Place, text: str) -> None:
-        """Tell that records were gone before they were read."""
+    def lost(self, place: Place, first: int, text: str) -> None:
+        """Tell that records were gone before they were read, and have the partition read on from the first there is."""
         ...
 
 
@@ -229,7 +230,8 @@ class Exchange:
     def why_refused(self) -> tuple[KafkaError, str] | None:
         """Return why a message of a transaction that failed could not be written, and into which topic."""
         if self.refused is None:
-            self.producer.poll(_FULL_SECONDS * 4)
+            with contextlib.suppress(KafkaException):  # a producer that is fenced has nothing else to say
+                self.producer.poll(_FULL_SECONDS * 4)
         return self.refused
 
     def close(self) -> None:
@@ -277,13 +279,12 @@ class Exchange:
         return False
 
     def _reset(self, place: Place, error: KafkaError) -> None:
-        """Go on with the first record that is there, where retention was faster than the lane."""
+        """Say where the first record is, where retention was faster than the lane; the partition stands still now."""
         partition = TopicPartition(place.topic, place.partition)
         first, _ = self.consumer.get_watermark_offsets(partition, _CALL_SECONDS, cached=False)
         known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
         name = f"{place.topic}/{place.partition}"
-        self.owner.lost(place, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}")
-        self.consumer.seek(TopicPartition(place.topic, place.partition, first))
+        self.owner.lost(place, first, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}")
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None and self.refused is None and error.code() not in _PURGED:

@@ -7,6 +7,7 @@ wherever Spark put them:
     stop/<run>                   the start of the run that has to end
     failed/<run>/<task>          why a task cannot go on, whatever it tries
     trouble/<run>/<task>         why it does not get on for now
+    trouble/<run>/<task>/...     by topic and partition: what was gone there before it was read
     counts/<topic>/<partition>   counts that are too long for the metadata of an offset
 """
 
@@ -136,6 +137,11 @@ def failed_key(run_id: str, task: int | None = None) -> str:
 def trouble_key(run_id: str, task: int | None = None) -> str:
     """Return where a task says that it does not get on for now; without a task what the keys of all begin with."""
     return f"trouble/{run_id}/{'' if task is None else task}"
+
+
+def gone_key(run_id: str, task: int, place: Place) -> str:
+    """Return where a task says what was gone of a partition before it was read; it begins as its troubles do."""
+    return f"{trouble_key(run_id, task)}/{place.topic}/{place.partition}"
 
 
 def group_of(group: str, run_id: str) -> str:

@@ -29,6 +29,7 @@ from metl_gui.engine.lanes.lane_order import (
     Trouble,
     counts_key,
     failed_key,
+    gone_key,
     start_key,
     stop_key,
     trouble_key,
@@ -75,7 +76,7 @@ class LaneTask:
         started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
         self.mappers = Mappers(order, started_with)
         self.words = LaneWords(order.servers, order.lane_topic)
-        self.loads = Loads(order, self.words, self._known_of, self.lost)
+        self.loads = Loads(order, self.words, self._known_of, self._tell_lost)
         self.member = self._member(started_with) if order.matrix else None
         self._parent = os.getppid()
         self._bytes_each = _FIRST_BYTES
@@ -84,6 +85,7 @@ class LaneTask:
         self._rest_seconds = _REST_SECONDS
         self._failing_since: float | None = None
         self._looked = 0.0
+        self._gone: dict[Place, int] = {}
 
     def run(self) -> None:
         """Map until the lane ends, or this attempt is not needed any more."""
@@ -123,10 +125,16 @@ class LaneTask:
         if place in self.shares:
             self.shares[place].end = offset
 
-    def lost(self, place: Place, text: str) -> None:
-        """Tell that records were gone before they were read."""
+    def lost(self, place: Place, first: int, text: str) -> None:
+        """Tell that records were gone before they were read, and go on behind them."""
+        self._gone[place] = first
+        self._tell_lost(place, text)
+
+    def _tell_lost(self, place: Place, text: str) -> None:
+        """Tell that records were gone before they were read; it stays true once the task goes on."""
         _log.warning("%s: %s", place, text)
-        self._tell(text)
+        trouble = Trouble(token=self.order.token, text=text)
+        self.words.say(gone_key(self.order.run_id, self.number, place), msgspec.json.encode(trouble))
 
     def _member(self, started_with: PlanState) -> StateMember:
         order = self.order
@@ -138,6 +146,7 @@ class LaneTask:
         """Map until something fails, and rest a while if it does."""
         self._wait_until_allowed()
         self.shares.clear()
+        self._gone.clear()
         self.loads.close()
         exchange: Exchange | None = None
         try:
@@ -147,6 +156,11 @@ class LaneTask:
                 pass
         except KafkaException as error:
             self._mind(error, exchange)
+        except RunError as error:
+            # Put into words on the way, which says nothing of whether it goes by.
+            if not isinstance(error.__cause__, KafkaException):
+                raise
+            self._mind(error.__cause__, exchange)
         finally:
             if exchange is not None:
                 exchange.close()
@@ -161,6 +175,9 @@ class LaneTask:
             self._obey(exchange, self.member)
         self.loads.look(self.shares, exchange)
         batch = self._batch(exchange)
+        if self._gone:
+            self._go_behind(exchange)
+            return False
         if batch and not self._may_map() and not self._wait_until_allowed(_PATIENCE_SECONDS):
             return False
         return not batch or self._deliver(exchange, batch)
@@ -246,6 +263,19 @@ class LaneTask:
                 share.took(commit)
                 exchange.go_back(share.place, order.offset)
                 member.obeyed(order)
+
+    def _go_behind(self, exchange: Exchange) -> None:
+        """Commit that partitions go on behind what was gone: a client goes on there only when it begins again."""
+        kept: list[Outgoing] = []
+        commits = [
+            share.go_back(first, share.note.order, self._facts(), self._keeper(share, kept))
+            for place, first in self._gone.items()
+            if (share := self.shares.get(place)) is not None
+        ]
+        if commits:
+            exchange.begin()
+            exchange.send(kept)
+            exchange.commit([commit.offset for commit in commits], self._may_map)
 
     def _take_up(self, member: StateMember) -> None:
         """Map with another state from now on, if one is in force."""

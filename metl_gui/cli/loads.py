@@ -83,7 +83,7 @@ def _load(workbench: Workbench, lane: Lane, arguments: argparse.Namespace, out: 
         return FOUND
     with out.watching() as watch:
         done = plan.do(watch)
-    lines = [line for one in done for line in _lines(one)]
+    lines = [line for one in done for line in lines_of(one)]
     out.result({"done": True, "loads": [as_json(one) for one in done]}, lines or [plan.says])
     return FOUND if any(one.superseded_partly or one.is_given_up for one in done) else DONE
 
@@ -98,7 +98,9 @@ def _give_up(lane: Lane, arguments: argparse.Namespace, out: Output) -> int:
         return FOUND
     with out.watching() as watch:
         done = give_up(lane, tables, watch)
-    out.result({"done": True, "loads": [as_json(one) for one in done]}, [line for one in done for line in _lines(one)])
+    out.result(
+        {"done": True, "loads": [as_json(one) for one in done]}, [line for one in done for line in lines_of(one)]
+    )
     return DONE
 
 
@@ -110,12 +112,13 @@ def _status(lane: Lane, out: Output) -> int:
     from metl_gui.workbench.loading import as_json, loads_of
 
     found = loads_of(lane)
-    lines = [line for one in found for line in _lines(one)]
+    lines = [line for one in found for line in lines_of(one)]
     out.result({"loads": [as_json(one) for one in found]}, lines or ["Nothing was loaded yet."])
     return DONE
 
 
-def _lines(one: LoadProgress) -> list[str]:
+def lines_of(one: LoadProgress) -> list[str]:
+    """Say how far a load is, or what became of it."""
     state = "given up" if one.is_given_up else "loaded" if one.is_done else "loading"
     lines = [f"{one.changes}: {state}, {one.done:,} of {one.rows:,} rows."]
     if one.superseded:

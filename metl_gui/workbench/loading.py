@@ -14,6 +14,7 @@ Source: METL §3.4, §5.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -182,7 +183,9 @@ def loads_of(lane: Lane) -> tuple[LoadProgress, ...]:
     servers, group = lane.servers, lane.group
     orders = lane_loads.ordered(servers, group)
     known = lane_loads.ended(servers, group)
-    for one in lane_loads.progress(_committed(lane), orders, lane.run_id):
+    with contextlib.closing(_committed(lane)) as committed:
+        found = lane_loads.progress(committed, orders, lane.run_id)
+    for one in found:
         parts = [order for order in orders if order.id == one.id]
         known[one.changes] = lane_loads.end(servers, group, parts, one) if one.is_done else one
     return tuple(known[changes] for changes in sorted(known))
@@ -287,8 +290,6 @@ def _ended(lane: Lane, table: str, orders: Sequence[LoadOrder], watch: Watch) ->
     """
     from metl_gui.engine.loading import lane_loads
 
-    committed = _committed(lane)
-
     def tell(found: LoadProgress) -> bool:
         watch.tell(f"The lane maps the rows of {table}", found.done, found.rows)
         if not lane.run.is_alive:
@@ -299,10 +300,8 @@ def _ended(lane: Lane, table: str, orders: Sequence[LoadOrder], watch: Watch) ->
             )
         return not watch.is_cancelled
 
-    try:
+    with contextlib.closing(_committed(lane)) as committed:
         found = lane_loads.wait_for(lambda: lane_loads.newest_progress(committed, orders, lane.run_id), tell)
-    finally:
-        committed.close()
     if not found.is_done:
         raise RunCancelled("The lane goes on with the load; see metl load PROJECT --status.")
     return found if found.ended_ms else lane_loads.end(lane.servers, lane.group, orders, found)

@@ -185,7 +185,11 @@ def test_rows_read_from_the_database_while_they_change_are_all_sent_and_none_goe
         until(is_sent(kafka, postgres, table, f"{topic}.out"), "the last change")
     assert (done.is_done, done.superseded_partly) == (True, 0)
     assert done.superseded > 0
-    check(sent(kafka, f"{topic}.out"), rows_of(postgres, table))
+    found = sent(kafka, f"{topic}.out")
+    check(found, rows_of(postgres, table))
+    report = lane.run.report()
+    assert report.messages_out == sum(map(len, found.values()))
+    assert report.by_skip["superseded"] == done.superseded
 
 
 def plan_of(*topics: str) -> bytes:

@@ -52,15 +52,18 @@ def run_publish(arguments: argparse.Namespace, out: Output) -> int:
         done = publish(workbench, arguments.state, arguments.name)
         lanes = following(workbench)
         is_announced = announce_live(workbench, arguments.announce) if arguments.announce else None
-    lines = [*_lines(done), *_lane_lines(arguments.project, done.state, lanes, is_announced)]
+    lines = [*_lines(done), *_lane_lines(arguments.project, done, lanes, is_announced)]
     out.result(done.as_json() | {"lanes": list(lanes), "announced": is_announced}, lines)
     return DONE
 
 
-def _lane_lines(project: str, state: int, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
-    if lanes:
+def _lane_lines(project: str, done: Published, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
+    path = shlex.quote(project)
+    if lanes and done.is_new:
         named = f"{len(lanes)} fast lane{'s' * (len(lanes) != 1)}"
-        yield f"  {named} will take it up; wait for it: metl lane wait {shlex.quote(project)} --state {state}"
+        yield f"  {named} will take it up; wait for it: metl lane wait {path} --state {done.state}"
+    elif lanes:
+        yield f"  lanes that were taken back from it go forward by: metl lane roll-back {path} --state {done.state}"
     if is_announced is not None:
         yield "  announced to all lanes there" if is_announced else "  not taken up there: lanes know something newer"
 

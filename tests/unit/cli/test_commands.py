@@ -9,6 +9,7 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
+from metl_gui.workbench import lanes
 
 Metl = Callable[..., tuple[int, Any, str]]
 ORDERS = "fx.payments.orders"
@@ -146,6 +147,19 @@ def test_publish_says_what_is_held(metl: Metl, project: Path, capsys: pytest.Cap
     assert "2 blocks held: their messages wait until somebody has decided" in said
     assert main(["publish", str(project)]) == 0
     assert "is live already" in capsys.readouterr().out
+
+
+def test_publishing_what_is_live_says_how_lanes_that_were_taken_back_go_forward(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "following", lambda _workbench: ("a-run",))
+    assert main(["publish", str(project)]) == 0
+    assert "1 fast lane will take it up; wait for it" in capsys.readouterr().out
+    assert main(["publish", str(project)]) == 0
+    said = capsys.readouterr().out
+    state = metl("show", project)[1]["state"]
+    assert "will take it up" not in said
+    assert f"go forward by: metl lane roll-back {project} --state {state}" in said
 
 
 def test_what_export_writes_as_csv_map_finds_unchanged(metl: Metl, project: Path, tmp_path: Path) -> None:

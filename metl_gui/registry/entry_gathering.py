@@ -88,7 +88,9 @@ class EntryGathering:
                 self._add(found, dict(_referred(found.entry.references, known)), elsewhere)
             except SchemaError as error:
                 self._refused.append(Refusal(_source(found), str(error)))
-        declared = tuple(version for table in self._tables.values() for version in self._versions(table))
+        aliases = ({alias for version in one.versions for alias in version.aliases} for one in self._tables.values())
+        claims = Counter(alias for own in aliases for alias in own)
+        declared = tuple(version for table in self._tables.values() for version in self._versions(table, claims))
         if not declared:
             self._refuse_rowless()
         former = tuple(Continuation(name, tuple(table.former)) for name, table in self._tables.items() if table.former)
@@ -178,9 +180,8 @@ class EntryGathering:
         for id_ in ids:
             self._wire.setdefault((id_, schema), WireSchema(id_, kind, text, schema, fingerprint))
 
-    def _versions(self, table: _Table) -> Iterator[VersionDeclaration]:
-        aliases = ({alias for version in one.versions for alias in version.aliases} for one in self._tables.values())
-        claims = Counter(alias for own in aliases for alias in own)
+    def _versions(self, table: _Table, claims: Mapping[str, int]) -> Iterator[VersionDeclaration]:
+        """Yield the versions of a schema with its key, and the aliases that no other schema claims."""
         for version in table.versions:
             own = {attribute.path for attribute in version.attributes}
             key: KeyPaths = next((key for key in reversed(table.keys) if own.issuperset(key)), None)

@@ -24,7 +24,12 @@ from metl_gui.errors import RunError, near_names
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-_INTERNAL = re.compile(r"__consumer_offsets|__transaction_state|_schemas")
+_INTERNAL = re.compile(
+    r"__consumer_offsets|__transaction_state|_schemas"
+    r"|metl\.(?:lane|load)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
+)
+"""Topics that hold no records of anybody: Kafka's own, those of a registry, and those by which lanes talk and load."""
+
 _SHOWN = 5
 _AGAIN_SECONDS = 0.5
 _PATIENCE_SECONDS = 8.0
@@ -184,12 +189,11 @@ class Lister:
     def _fits(self, found: Mapping[str, int]) -> bool:
         """Whether every topic that is named is there, or one that fits the pattern."""
         pattern = self.address.pattern
-        return any(map(re.compile(pattern).fullmatch, found)) if pattern else found.keys() >= set(self.address.topics)
+        return bool(fitting(pattern, found)) if pattern else found.keys() >= set(self.address.topics)
 
     def _meant(self, found: Mapping[str, int]) -> set[str]:
         if self.address.pattern:
-            pattern = re.compile(self.address.pattern)
-            meant = {topic for topic in found if pattern.fullmatch(topic) and not _INTERNAL.fullmatch(topic)}
+            meant = fitting(self.address.pattern, found)
             if not meant and self.is_strict:
                 raise _no_match(self.servers, self.address.pattern, found)
             return meant
@@ -209,9 +213,20 @@ class Lister:
             return {}
 
 
+def fitting(pattern: str, topics: Iterable[str]) -> set[str]:
+    """Return the topics that a pattern fits whole, without those that hold no records of anybody."""
+    fits = re.compile(pattern).fullmatch
+    return {topic for topic in topics if fits(topic) and not is_internal(topic)}
+
+
+def is_internal(topic: str) -> bool:
+    """Whether a topic is one that only programs write for themselves."""
+    return _INTERNAL.fullmatch(topic) is not None
+
+
 def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> RunError:
     """Say that a topic is not there, with names that are near."""
-    names = [name for name in there if not _INTERNAL.fullmatch(name)]
+    names = [name for name in there if not is_internal(name)]
     return RunError(
         f"There is no topic {topic}.",
         f"{servers.shown} has {_some(names)}.",
@@ -220,7 +235,7 @@ def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> Ru
 
 
 def _no_match(servers: KafkaServers, pattern: str, there: Iterable[str]) -> RunError:
-    names = [name for name in there if not _INTERNAL.fullmatch(name)]
+    names = [name for name in there if not is_internal(name)]
     return RunError(
         "No topic fits the pattern.",
         f"{servers.shown} has {_some(names)}; ^{pattern} fits none of them whole.",

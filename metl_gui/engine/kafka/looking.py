@@ -12,13 +12,12 @@ import msgspec
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
-from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.listing import Lister, is_internal
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-_INTERNAL = ("__consumer_offsets", "__transaction_state", "_schemas")
 _PATIENCE_SECONDS = 8.0
 
 
@@ -52,7 +51,7 @@ class Newest(msgspec.Struct, frozen=True):
 
 
 def partition_counts(servers: KafkaServers) -> dict[str, int]:
-    """Return how many partitions each topic has, by its name, without Kafka's own topics.
+    """Return how many partitions each topic has, by its name, without those that hold no records.
 
     Raises:
         RunError: the servers do not answer or refuse.
@@ -61,7 +60,7 @@ def partition_counts(servers: KafkaServers) -> dict[str, int]:
     with in_words(servers, said):
         found = admin(servers, said).list_topics(timeout=ANSWER_SECONDS).topics
     there = {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
-    return {name: there[name] for name in sorted(there) if name not in _INTERNAL}
+    return {name: there[name] for name in sorted(there) if not is_internal(name)}
 
 
 def newest_messages(servers: KafkaServers, topic: str, count: int, tell: Callable[[int], None]) -> Newest:

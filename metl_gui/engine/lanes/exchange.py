@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import Said, consumer, producer
+from metl_gui.engine.kafka.listing import fitting
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.kafka.starting import gone
 from metl_gui.engine.lanes.lane_order import SESSION_MS, LaneOrder, Place
@@ -140,10 +140,8 @@ class Exchange:
 
     def subscribe_all(self, pattern: str) -> None:
         """Read all topics that a pattern fits by now, besides those that are named."""
-        fits = re.compile(pattern).fullmatch
         there = self.consumer.list_topics(timeout=_CALL_SECONDS).topics
-        found = {name for name in there if fits(name) and not name.startswith("__")}
-        self.subscribe({*self.order.topics, *found})
+        self.subscribe({*self.order.topics, *fitting(pattern, there)})
 
     def pause(self, place: Place) -> None:
         """Take no messages of a partition for a while."""

@@ -17,6 +17,8 @@ from metl_gui.engine.kafka.outgoing import set_aside_message
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kafka.starting import parse_start
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
+from metl_gui.engine.lanes.agreement_log import topic_of
+from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, lane_topic
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import cut_partitions
@@ -166,3 +168,10 @@ def test_a_replay_reads_what_lies_behind_neither_all_replays_nor_those_of_its_re
 def test_what_nobody_set_aside_is_no_record_of_an_error_topic() -> None:
     stranger = Message(topic="errors", partition=0, offset=1, value=b"v", headers=[("metl.state", b"7")])
     assert not SetAsideMessage.of(stranger).is_meant(WaitingRecords())
+
+
+def test_a_pattern_fits_no_topic_by_which_lanes_agree_and_talk_and_every_other_whole() -> None:
+    own = (lane_topic("metl-r"), topic_of("5f0a8136-e2d9-443f-aa32-e94254a82945"), f"{LOAD_TOPICS}orders")
+    others = {"metl.state", "metl.order.state", "metl.errors", "metl.laneway", "shop.public.orders"}
+    assert listing.fitting(".*", [*own, *others, "__consumer_offsets", "_schemas"]) == others
+    assert listing.fitting("shop", others) == set()

@@ -62,7 +62,7 @@ def holder_of(process_id: int) -> Holder:
     return dataclasses.replace(Holder.here("me"), process_id=process_id, process_start=process_start(process_id))
 
 
-def add_process(workbench: Workbench, run_id: str, holder: Holder, phase: Phase = Phase.RUNNING) -> Path:
+def add_process(workbench: Workbench, run_id: str, holder: Holder, phase: Phase = Phase.RUNNING, **asked: Any) -> Path:
     folder = run_folder(workbench.project_id, run_id)
     folder.mkdir(parents=True)
     spec = RunSpec(
@@ -74,7 +74,8 @@ def add_process(workbench: Workbench, run_id: str, holder: Holder, phase: Phase 
         checkpoint=str(folder / "checkpoint"),
         mode="production",
     )
-    order = ProductionOrder(spec=spec, target="local[2]", project=str(workbench.path))
+    spec = msgspec.structs.replace(spec, **asked)
+    order = ProductionOrder(spec=spec, target="local[2]", project=str(workbench.path), follows_published=False)
     (folder / ORDER).write_bytes(msgspec.json.encode(order))
     (folder / PLAN).write_bytes(b"{}")
     write_facts(folder, ProcessFacts(run_id=run_id, holder=holder, phase=phase))
@@ -96,6 +97,22 @@ def test_a_run_is_running_while_its_process_lives_and_died_when_it_is_gone(
     past = find_past(workbench, "r")
     assert (past.status, past.can_go_on) == (RunStatus.DIED, True)
     assert f"metl runs {workbench.path} --resume r1" in past.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("servers", "refusal"),
+    [("kafka://b:9092/orders", "Run r1 is going on in the same consumer group"), ("kafka://c:1/orders", "profile")],
+)
+def test_a_lane_in_the_consumer_group_of_one_that_lives_is_refused_on_the_same_servers(
+    workbench: Workbench, sleeper: subprocess.Popen[bytes], servers: str, refusal: str
+) -> None:
+    lane = {"lane": "fast", "group": "shop", "sink": "kafka://b:9092/out", "follow": True}
+    add_process(workbench, "r1", holder_of(sleeper.pid), source="kafka://b:9092/payments", **lane)
+    # Whoever is not refused for the group is refused for a profile that nobody has saved.
+    lane |= {"errors": "kafka://@nobody/errors"}
+    add_process(workbench, "r2", Holder.here("me"), Phase.ENDED, source=servers, **lane)
+    with pytest.raises(RunError, match=refusal):
+        resume_production(workbench, "r2")
 
 
 def test_another_process_of_the_same_number_is_not_the_run(

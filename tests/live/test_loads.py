@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import json
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import fastavro
 import msgspec
 import pytest
 
+from metl_gui.core.wire_schemas import AVRO
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.plan import WireSchema
 from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, LaneOrder, Place
 from metl_gui.engine.loading import lane_loads
 from metl_gui.engine.loading.lane_loads import LoadProgress
@@ -26,6 +33,7 @@ KEYS = 4_000
 CHANGED, CHANGING = range(0, KEYS, 2), range(1, KEYS, 4)
 """Keys that change once the lane began, and keys that change in the middle of the load; all others never do."""
 
+MakeChange = Callable[..., tuple[bytes, bytes]]
 TABLE = LoadRequest(("public.orders",), BEGINNING)
 
 
@@ -48,13 +56,13 @@ def amounts(world: LaneWorld) -> dict[int, list[int]]:
     return told
 
 
-def begun(world: LaneWorld, plan: bytes, rows: int, changed: range) -> LaneOrder:
+def begun(world: LaneWorld, plan: bytes, rows: int, changed: range, make: MakeChange = change) -> LaneOrder:
     """Begin a lane behind rows that stand in its topic, and map changes of some of them."""
-    world.send(change(key, "u", amount=count) for count in range(3) for key in range(rows))
+    world.send(make(key, "u", amount=count) for count in range(3) for key in range(rows))
     starts = lane_loads.ends(world.servers, world.source)
     world.committed.begin_at({Place(world.source, number): start for number, start in enumerate(starts)})
     order = world.order(plan, matrix=world.name)
-    world.send(change(key, "u", amount=3) for key in changed)
+    world.send(make(key, "u", amount=3) for key in changed)
     with LaneThreads(order, plan):
         world.wait_for_read(len(changed))
         until(lambda: len(firsts(world)) == len(starts), "where the lane began")
@@ -159,3 +167,45 @@ def test_a_load_that_is_given_up_leaves_what_it_mapped_counted_and_makes_room_fo
     until(lambda: not topics_of_loads(world), "the end of the load's topic")
     assert world.tally().read == 50 + one.end + 1
     assert loads_of(lane) == (given_up,)
+
+
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "long"}]}
+ROW = {"type": "record", "name": "Value", "fields": [{"name": name, "type": "long"} for name in ("id", "amount")]}
+ENVELOPE = {
+    "type": "record",
+    "name": "Envelope",
+    "fields": [
+        {"name": "before", "type": ["null", ROW]},
+        {"name": "after", "type": ["null", "Value"]},
+        {"name": "op", "type": "string"},
+    ],
+}
+
+
+def avro_change(number: int, op: str, amount: int) -> tuple[bytes, bytes]:
+    """Make key and value of a change in Avro, framed as Confluent does."""
+    change = {"before": None, "after": {"id": number, "amount": amount}, "op": op}
+    return framed(1, KEY, {"id": number}), framed(2, ENVELOPE, change)
+
+
+def framed(id_: int, schema: dict[str, Any], datum: dict[str, Any]) -> bytes:
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, fastavro.parse_schema(schema), datum)
+    return b"\0" + id_.to_bytes(4, "big") + body.getvalue()
+
+
+def test_avro_that_a_topic_held_before_is_loaded_with_the_rows_told_apart_by_their_keys(
+    kafka: KafkaBroker, own_name: str, workbench: Workbench, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    wire = (
+        WireSchema("1", AVRO, json.dumps(KEY), world.source),
+        WireSchema("2", AVRO, json.dumps(ENVELOPE), world.source, "1"),
+    )
+    made = plans.decode(order_plan(world.source))
+    plan = plans.encode(msgspec.structs.replace(made, wire=wire, framing="confluent"))
+    order = begun(world, plan, 100, range(0, 100, 2), avro_change)
+    with LaneThreads(order, plan):
+        (done,) = plan_load(workbench, world.lane(order, tmp_path / "run"), TABLE).do()
+    assert (done.done, done.superseded) == (300, 150)
+    assert amounts(world) == {key: [0, 1, 2] if key % 2 else [3] for key in range(100)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import re
 
 import msgspec
@@ -10,9 +11,11 @@ import msgspec
 from metl_gui.engine.worker_check import from_spark
 from metl_gui.errors import RunError, UserError, in_utf8
 
+DISK_FULL = "A disk is full."
 SPARK_FAILED = "Spark could not finish the run."
 """The title of a failure that Spark explains, and none of ours."""
 
+_FULL = re.compile(r"(?:No space left on device|Disk quota exceeded)(?:: '([^'\n]*)')?")
 _CARRIED = re.compile(r"metl-run-error:([A-Za-z0-9+/=]+):")
 
 
@@ -31,6 +34,9 @@ def run_error(error: BaseException) -> RunError:
     if found:
         title, detail, hint = msgspec.json.decode(base64.b64decode(found.group(1)), type=tuple[str, str, str])
         return RunError(title, detail, hint)
+    full = _FULL.search(text)
+    if full:
+        return _disk_full(full.group(1) or "", _telling_line(text))
     explained = from_spark(text)
     if explained is not None:
         return explained
@@ -38,6 +44,24 @@ def run_error(error: BaseException) -> RunError:
         SPARK_FAILED,
         _telling_line(text),
         "Nothing was written. Run it again; if it fails in the same way, report this sentence.",
+    )
+
+
+def folder_error(error: OSError) -> RunError:
+    """Say why a file of a run cannot be written or read."""
+    place = in_utf8(str(error.filename or ""))
+    why = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _disk_full(place, f"{why}.")
+    hint = "Nothing was written. Look whether its folder and disk are writable, then run it again."
+    return RunError("A file of the run cannot be written.", f"{place}: {why}." if place else f"{why}.", hint)
+
+
+def _disk_full(place: str, otherwise: str) -> RunError:
+    return RunError(
+        DISK_FULL,
+        f"There is no room for {place}." if place else otherwise,
+        "Nothing was written. Free some space there, then run it again.",
     )
 
 

@@ -38,7 +38,7 @@ class HereRuntime:
     workers: Sequence[object] = ()
     target = Target(master="spark://here:1")
 
-    def __init__(self, folder: Path, after_job: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, folder: Path, after_job: Callable[[], object] = lambda: None) -> None:
         self.folder = folder
         self.after_job = after_job
         folder.mkdir(parents=True, exist_ok=True)

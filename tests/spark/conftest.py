@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from metl_gui.engine.runs import RunSpec, new_run_id
 SpecOf = Callable[..., RunSpec]
 
 PATHS = ("id", "amount", "note")
+_ROOM_KB = 256
+_UNMOUNT_SECONDS = 30.0
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +60,22 @@ def spec_of(tmp_path: Path, order_plan: bytes) -> SpecOf:
         )
 
     return make
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of a quarter of a megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_ROOM_KB}k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root may mount the small disk that this test fills or locks")
+    yield folder
+    end = time.monotonic() + _UNMOUNT_SECONDS
+    # What Spark lets go of is closed a moment later.
+    while subprocess.run(["umount", str(folder)], check=False, capture_output=True).returncode != 0:
+        assert time.monotonic() < end, "somebody still uses the small disk"
+        time.sleep(0.1)
 
 
 def order_record(number: int) -> bytes:

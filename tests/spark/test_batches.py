@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import threading
@@ -207,6 +208,38 @@ def test_a_file_that_shrinks_fails_the_run_by_name_and_is_left_out_when_it_goes_
     said = [event.text for event in events if isinstance(event, SourceTroubled)]
     assert [text.split()[0] for text in said] == ["events-2.jsonl", "events-1.jsonl"]
     assert tuple(said) == report.problems
+
+
+def test_a_disk_that_fills_up_under_the_checkpoint_ends_the_run_in_words_and_with_room_it_goes_on_where_it_was(
+    spark: SparkProcess,
+    stream_of: Callable[..., RunSpec],
+    disk: Path,
+    tmp_path: Path,
+) -> None:
+    source, filler, maker = tmp_path / "few", disk / "filler", EventMaker(seed=5)
+    source.mkdir()
+    maker.write(source / "first.jsonl", 500)
+    facts = {"source": str(source), "checkpoint": str(disk / "checkpoint")}
+    follower = Follower(spark, stream_of(follow=True, **facts))
+    try:
+        follower.until(lambda _events: follower.read() == 500)
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1024))
+        maker.write(source / "more.jsonl", 500)
+        follower.end()
+    finally:
+        spark.cancel()
+        follower.end()
+    assert isinstance(follower.error, RunError)
+    assert follower.error.title == "A disk is full."
+    assert str(disk) in follower.error.text
+    assert "What is in place stays" in follower.error.hint
+    filler.unlink()
+    assert spark.run(stream_of(**facts)).read == 500
+    assert set(places(sent(tmp_path / "out")).values()) == {1}
+    assert Counter(row["reason"] for row in sent(tmp_path / "errors")) == maker.expected.by_reason
+    assert sum(places(sent(tmp_path / "out")).values()) == maker.expected.messages_out
 
 
 def test_outputs_and_checkpoints_of_another_run_are_refused_by_name(

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -26,7 +26,6 @@ from metl_gui.errors import RunError
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 60_000
-_ROOM_KB = 256
 
 
 @pytest.fixture
@@ -34,18 +33,6 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "source.jsonl"
     path.write_bytes(b"".join(order_record(number) + b"\n" for number in range(_RECORDS)))
     return path
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of a quarter of a megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={_ROOM_KB}k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("only root may mount the small disk that this test fills or locks")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def everything(folder: Path) -> list[str]:

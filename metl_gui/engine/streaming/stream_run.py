@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.engine.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
-from metl_gui.engine.failures import run_error
+from metl_gui.engine.failures import DISK_FULL, folder_error, run_error
 from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.kafka.orders import PATIENCE_SECONDS
 from metl_gui.engine.kafka.servers import is_kafka
@@ -93,6 +93,12 @@ class StreamRun:
         Raises:
             RunError: the run cannot start or cannot go on.
         """
+        try:
+            return self._run()
+        except OSError as error:
+            raise self._in_words(error) from error
+
+    def _run(self) -> RunReport:
         refuse_feedback(self.spec)
         self._check_topics()
         check_apart(head_of(self.spec))
@@ -337,7 +343,18 @@ class StreamRun:
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
             ) from fault
-        raise _of_batches(fault if isinstance(fault, RunError) else run_error(fault)) from fault
+        raise self._in_words(fault) from fault
+
+    def _in_words(self, fault: BaseException) -> RunError:
+        """Say what happened, and put right what is said of runs all at once: what batches put in place stays."""
+        if isinstance(fault, OSError):
+            error = folder_error(fault)
+        else:
+            error = fault if isinstance(fault, RunError) else run_error(fault)
+        text = error.text
+        if error.title == DISK_FULL and str(self.checkpoint.path) not in text:
+            text = f"{text} The checkpoint is {self.checkpoint.path}."  # Spark does not say which file it was
+        return RunError(error.title, text, error.hint.replace("Nothing was written.", "What is in place stays."))
 
     def _tell_troubles(self) -> None:
         for text in self.checkpoint.problem_texts()[self._told :]:
@@ -358,11 +375,6 @@ def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]
         found = [outcome for outcome in outcomes if outcome is not None]
         if len(found) == len(outcomes):
             yield number, found
-
-
-def _of_batches(error: RunError) -> RunError:
-    """Put right what is said of runs all at once: what batches put in place stays."""
-    return RunError(error.title, error.text, error.hint.replace("Nothing was written.", "What is in place stays."))
 
 
 def _is_active(driver: Driver) -> bool:

@@ -41,13 +41,22 @@ def damaged(path: Path, why: str) -> RunError:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file by way of another one beside it; on the disk when this returns."""
+    """Write a file by way of another one beside it; on the disk when this returns.
+
+    Raises:
+        OSError: it cannot be written; the error names the file, and nothing of it is left.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        error.filename = str(path)  # a full disk is told without
+        raise
     sync_folder(path.parent)
 
 

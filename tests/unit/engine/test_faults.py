@@ -10,20 +10,30 @@ import contextlib
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from metl_gui.engine.failures import TaskError, run_error
+from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import Format, RunFolder, RunSpec
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.streaming.stream_run import StreamRun
+from metl_gui.engine.streaming.whole_files import write_whole
 from metl_gui.engine.task import Task, TaskOrder
 from metl_gui.errors import RunError
+from tests.helpers.topic_runs import HereRuntime
+
+if TYPE_CHECKING:
+    from metl_gui.engine.runtimes import Runtime
 
 BLOCK = BlockPlan("order", "1", (("id", "id"), ("note", "note")))
 PLAN = Plan(
@@ -186,3 +196,53 @@ def test_a_single_part_that_somebody_removes_fails_the_run_too(tmp_path: Path, m
         run(spec, 6, lambda number: part.unlink() if number == 5 else None)
     told(caught.value, part)
     assert not (tmp_path / "out").exists()
+
+
+def fill(disk: Path) -> Path:
+    """Leave no room on a disk; return the file that takes it."""
+    filler = disk / "filler"
+    with contextlib.suppress(OSError), filler.open("ab", buffering=0) as file:
+        while True:
+            file.write(bytes(512))
+    return filler
+
+
+@pytest.mark.parametrize("when", ["before it begins", "while a batch is mapped"])
+def test_a_run_in_batches_whose_checkpoint_has_no_room_ends_in_words_and_with_room_it_is_whole(
+    disk: Path, tmp_path: Path, when: str
+) -> None:
+    source = tmp_path / "orders.jsonl"
+    records = batch(0)
+    places = zip(records.starts, records.stops, strict=True)
+    source.write_bytes(b"\n".join(records.buffer[int(start) : int(stop)] for start, stop in places))
+    facts = {"source": str(source), "plan": plans.encode(PLAN), "checkpoint": str(disk / "checkpoint")}
+    spec = spec_of(tmp_path, tmp_path / "out", **facts, state=7, hash="abc")
+
+    def go(after_job: Callable[[], object] = lambda: None) -> RunReport:
+        runtime = cast("Runtime", HereRuntime(tmp_path / "runtime", after_job))
+        return StreamRun(runtime, spec, lambda _event: None, threading.Event()).run()
+
+    if when == "before it begins":
+        fill(disk)
+    with pytest.raises(RunError) as caught:
+        go(lambda: fill(disk))
+    assert caught.value.title == "A disk is full."
+    assert str(disk) in caught.value.text
+    assert "What is in place stays. Free some space" in caught.value.hint
+    assert not list((tmp_path / "out").glob("*/part-*"))
+    fill(disk).unlink()
+    report = go()
+    assert (report.read, report.mapped, report.set_aside) == (101, 100, 1)
+    (part,) = (tmp_path / "out").rglob("part-*")
+    assert len(part.read_bytes().splitlines()) == 100
+
+
+def test_a_file_of_a_checkpoint_for_which_there_is_no_room_is_named_and_leaves_the_one_before(disk: Path) -> None:
+    path = disk / "current.json"
+    write_whole(path, b"before")
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_whole(path, bytes(1 << 20))
+    error = run_error(caught.value)
+    assert (error.title, str(path) in error.text) == ("A disk is full.", True)
+    assert everything(disk) == ["current.json"]
+    assert path.read_bytes() == b"before"

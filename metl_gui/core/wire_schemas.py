@@ -8,6 +8,7 @@ Source: dmm.md §2 (registry ids attach to versions), cdc-formats.md §7.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 AVRO, JSON = "avro", "json"
 RABIN = "rabin:"
 """Begins what single-object encoding calls a schema."""
+
+_OF_REGISTRY = re.compile(r"(?:content:|global:)?\d{1,20}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 
 FRAMINGS = ("auto", "confluent", "apicurio4", "apicurio8", "none")
 """How the values of a topic say which schema wrote them; the first one tells by trying."""
@@ -47,6 +50,11 @@ class WireSchema:
     def is_of_registry(self) -> bool:
         """Whether a registry gave it its id."""
         return not self.id.startswith(RABIN)
+
+
+def is_registry_id(text: str) -> bool:
+    """Say whether a text can be an id that a registry gave; in headers of messages there may stand anything."""
+    return _OF_REGISTRY.fullmatch(text) is not None
 
 
 def of_content(number: int | str) -> str:

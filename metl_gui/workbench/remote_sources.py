@@ -5,7 +5,6 @@ An address stands for itself as long as nobody asks for a login; everything else
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metl_gui.core.wire_schemas import is_registry_id
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.places import DatabasePlace, is_database, is_registry
 from metl_gui.registry.reading import Reading, Refusal
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from metl_gui.registry.remote.client import Registry
 
 _PREFIXES = (SIGN, "profile:")
-_ID = re.compile(r"(?:content:|global:)?\d{1,19}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def parse_ids(text: str) -> tuple[str, ...]:
         SchemaError: one of them can be no id.
     """
     ids = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
-    wrong = next((id_ for id_ in ids if not _ID.fullmatch(id_)), None)
+    wrong = next((id_ for id_ in ids if not is_registry_id(id_)), None)
     if wrong is not None:
         raise SchemaError(
             f"{wrong!r} is no id of a registry.", hint="Write numbers (7, content:7, global:7) or GUIDs, as in 7,9."

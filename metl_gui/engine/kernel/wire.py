@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from metl_gui.core.avro_types import rabin_fingerprint, read_avro
 from metl_gui.core.json_text import BLANK, check
-from metl_gui.core.wire_schemas import AVRO, RABIN, of_rabin
+from metl_gui.core.wire_schemas import AVRO, RABIN, is_registry_id, of_rabin
 from metl_gui.core.wrappers import SINGLE_OBJECT
 from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.engine.kernel.framings import Framed, is_framed, readings
@@ -222,6 +222,8 @@ def _unknown(ids: Iterable[str]) -> RecordError:
     if named.startswith(RABIN):
         detail = f"no schema has the fingerprint {named.removeprefix(RABIN)}; import the Avro file that it came from"
         return RecordError("unknown_version", detail)
-    alone = f"metl import with --id {','.join(ids)} brings it alone"
-    detail = f"no schema is known by the registry id {named}; import what the registry holds ({alone})"
+    # Others may be anything that somebody wrote into a header, and nobody should be asked to type it.
+    asked = ",".join(one for one in ids if is_registry_id(one))
+    alone = f" (metl import with --id {asked} brings it alone)" if asked else ""
+    detail = f"no schema is known by the registry id {named}; import what the registry holds{alone}"
     return RecordError("unknown_version", detail)

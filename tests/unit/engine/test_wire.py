@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from metl_gui.errors import EditError
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.preview import Previews
 from metl_gui.workbench.project_settings import FRAMING, project_settings, set_project_settings
+from metl_gui.workbench.remote_sources import parse_ids
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
 from tests.helpers.plans import map_all
@@ -213,8 +215,17 @@ def test_an_unknown_id_is_named_and_undecodable_bytes_are_told_from_it(workbench
     outcome = map_all(kernel_of(workbench), [record(value) for value in values])
     assert [aside.reason for aside in outcome.set_aside] == ["unknown_version", *["undecodable"] * 3]
     details = [json.loads(aside.text)["detail"] for aside in outcome.set_aside]
-    assert "77" in details[0]
+    asked = re.search(r"--id (\S+) brings it alone", details[0])
+    assert asked is not None
+    assert parse_ids(asked[1])[0] == "77"
     assert json.loads(outcome.set_aside[0].text)["schema"] == TOPIC
+
+
+def test_what_somebody_wrote_for_an_id_is_named_and_nobody_is_asked_to_type_it(workbench: Workbench) -> None:
+    raw = record(created(7), headers={"__value_schema_id": "7; halt"})
+    (aside,) = map_all(kernel_of(workbench), [raw]).set_aside
+    detail = json.loads(aside.text)["detail"]
+    assert detail == "no schema is known by the registry id 7; halt; import what the registry holds"
 
 
 def test_a_delete_carries_the_key_of_its_framed_message_key(workbench: Workbench) -> None:

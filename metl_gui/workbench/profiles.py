@@ -328,9 +328,13 @@ def _write(all_: tuple[Profile, ...]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")  # readable for its owner only
-        with os.fdopen(number, "wb") as file:
-            file.write(text)
-        Path(name).replace(path)
+        partial = Path(name)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(text)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise RunError(
             "The profile cannot be kept.", f"{path}: {error.strerror}.", "Look whether the folder is yours to write."

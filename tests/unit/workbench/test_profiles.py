@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,6 +77,21 @@ def test_no_secret_is_in_a_file_and_the_file_is_for_its_owner_only(keyring: Memo
     assert list(keyring.kept.values()) == ["hunter2"]
     assert b"hunter2" not in everything_written()
     assert stat.S_IMODE((settings_folder() / "profiles.json").stat().st_mode) == 0o600
+    assert [path.name for path in settings_folder().iterdir()] == ["profiles.json"]
+
+
+def test_a_disk_that_is_full_keeps_the_profiles_as_they_were_and_no_part_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = save_profile(Profile(name="here", target="local[2]"))
+
+    def full(_self: Path, _target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(RunError, match="cannot be kept"):
+        save_profile(Profile(name="there", target="local[4]"))
+    assert profiles() == (kept,)
     assert [path.name for path in settings_folder().iterdir()] == ["profiles.json"]
 
 

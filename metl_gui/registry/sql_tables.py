@@ -46,7 +46,7 @@ class Table:
         name: with its schema or database.
         columns: in order.
         key: columns of the primary key.
-        unique: columns of the unique constraints, by the order in which they came.
+        unique: names and columns of the unique indexes, the one that the connector takes first.
         was: names that it had before.
         is_told: nothing has changed since its version was told.
     """
@@ -54,7 +54,7 @@ class Table:
     name: Name
     columns: dict[str, Column] = field(default_factory=dict)
     key: tuple[str, ...] = ()
-    unique: list[tuple[str, ...]] = field(default_factory=list)
+    unique: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     was: list[Name] = field(default_factory=list)
     is_told: bool = False
 
@@ -165,7 +165,7 @@ class Tables:
                 case exp.PrimaryKeyColumnConstraint():
                     table.key = (name,)
                 case exp.UniqueColumnConstraint():
-                    table.unique.append((name,))
+                    self._add_unique(table, (name,), constraint.args.get("this"))
                 case exp.GeneratedAsIdentityColumnConstraint():
                     column.is_required = True
                 case exp.CommentColumnConstraint():
@@ -179,14 +179,15 @@ class Tables:
             table.key = self._columns(key.expressions)
         for unique in part.find_all(exp.UniqueColumnConstraint):
             if isinstance(unique.this, exp.Schema):
-                table.unique.append(self._columns(unique.this.expressions))
+                named = unique.parent.this if isinstance(unique.parent, exp.Constraint) else None
+                self._add_unique(table, self._columns(unique.this.expressions), named)
         # SQL Server says how the rows lie between the words and the columns.
         laid = part.find(exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
         if laid is not None and isinstance(laid.this, list):
             if part.find(exp.PrimaryKeyColumnConstraint):
                 table.key = self._columns(laid.this)
             else:
-                table.unique.append(self._columns(laid.this))
+                self._add_unique(table, self._columns(laid.this), None)
 
     def _columns(self, parts: Iterable[exp.Expr]) -> tuple[str, ...]:
         found = (part if isinstance(part, exp.Identifier) else part.find(exp.Identifier) for part in parts)
@@ -196,9 +197,19 @@ class Tables:
         index = statement.this
         table = self.tables.get(self._name(index.args["table"])) if index.args.get("table") else None
         params = index.args.get("params")
-        if table is not None and params is not None and not params.args.get("where"):
-            table.unique.append(self._columns(params.args.get("columns") or ()))
+        if table is not None and params is not None:
+            # One that holds for some rows only counts too, as the connector does not look at that.
+            parts = [one.this if isinstance(one, exp.Ordered) else one for one in params.args.get("columns") or ()]
+            columns = tuple(self._columns([one])[0] if isinstance(one, exp.Column) else "" for one in parts)
+            self._add_unique(table, columns, index.args.get("this"), "idx")
             table.is_told = False
+
+    def _add_unique(self, table: Table, columns: tuple[str, ...], name: exp.Expr | None, ending: str = "key") -> None:
+        """Note a unique index; what is an expression is a column without a name. PostgreSQL's are listed by name."""
+        made = self._text(name) if name is not None else "_".join((table.name[-1], *columns, ending))
+        table.unique.append((made, columns))
+        if self._dialect == "postgres":
+            table.unique.sort()
 
     def _comment(self, statement: exp.Comment) -> None:
         column = statement.this
@@ -269,7 +280,7 @@ class Tables:
         renamed.name, renamed.was = new, (old, *renamed.was)
         table.columns = {column.name: column for column in table.columns.values()}
         table.key = tuple(new if name == old else name for name in table.key)
-        table.unique = [tuple(new if name == old else name for name in one) for one in table.unique]
+        table.unique = [(own, tuple(new if name == old else name for name in one)) for own, one in table.unique]
 
     def _rename_table(self, table: Table, to: exp.Expr) -> None:
         written = self._written(to)
@@ -301,6 +312,6 @@ class Tables:
 
 def key_of(table: Table, paths: Mapping[str, object] | set[str]) -> tuple[str, ...] | None:
     """Return the key of a table: the primary one, else the first unique one; ``None`` where a column is left out."""
-    columns = table.key or next(iter(table.unique), ())
+    columns = table.key or next((columns for _, columns in table.unique), ())
     key = tuple(escape(name) for name in columns)
     return key if set(key) <= set(paths) else None

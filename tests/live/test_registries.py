@@ -48,8 +48,14 @@ COMMENT ON COLUMN {name}.c_int IS 'A whole number';
 INSERT INTO {name} (c_bool, d_amount) VALUES (true, 1.5);
 CREATE TABLE {name}_lines ("line-no" int, of bigint, PRIMARY KEY (of, "line-no"));
 INSERT INTO {name}_lines VALUES (1, 1);
-CREATE TABLE {name}_unique (note text, code text UNIQUE);
+CREATE TABLE {name}_unique (note text, code text);
+CREATE UNIQUE INDEX {name}_x ON {name}_unique (note);
+ALTER TABLE {name}_unique ADD UNIQUE (code);
 INSERT INTO {name}_unique VALUES ('a', 'b');
+CREATE TABLE {name}_some (a int NOT NULL, b int NOT NULL, c int);
+CREATE UNIQUE INDEX {name}_2 ON {name}_some (b);
+CREATE UNIQUE INDEX {name}_1 ON {name}_some (a) WHERE c > 0;
+INSERT INTO {name}_some VALUES (1, 2, 3);
 """
 
 
@@ -84,11 +90,11 @@ def test_the_catalogue_and_files_of_sql_declare_what_the_first_event_will_show(
 ) -> None:
     statements = TYPES.format(name=own_name)
     postgres.execute(statements)
-    names = [own_name, f"{own_name}_lines", f"{own_name}_unique"]
+    names = [own_name, *(f"{own_name}_{table}" for table in ("lines", "unique", "some"))]
     debezium([f"public.{name}" for name in names], own_name, with_schemas())
     first_records(kafka, [f"{own_name}.public.{name}" for name in names], tmp_path / "first.jsonl")
     shown = {one.name: one for one in folders.read([tmp_path / "first.jsonl"]).declarations}
-    assert len(shown) == 3
+    assert len(shown) == len(names)
 
     place = msgspec.structs.replace(parse_database(postgres.url), prefix=own_name)
     catalogue = read_catalogue(place, [f"public.{own_name}*"])

@@ -75,6 +75,25 @@ def test_what_makes_patterns_look_again_and_again_is_passed_through_to_the_table
     assert (found.name, found.key) == ("public.t", ("id",))
 
 
+@pytest.mark.parametrize(
+    ("statements", "key"),
+    [
+        ("CREATE UNIQUE INDEX z ON t (b); CREATE UNIQUE INDEX y ON t (a) WHERE c > 0;", ("a",)),
+        ("CREATE UNIQUE INDEX u ON t (b); ALTER TABLE t ADD UNIQUE (c, a);", ("c", "a")),
+        ("ALTER TABLE t ADD UNIQUE (c); ALTER TABLE t ADD CONSTRAINT s UNIQUE (b);", ("b",)),
+        ("CREATE UNIQUE INDEX ON t (b); ALTER TABLE t RENAME COLUMN b TO bee;", ("bee",)),
+        ("CREATE UNIQUE INDEX a ON t (lower(d)); CREATE UNIQUE INDEX b ON t (b);", None),
+        ("CREATE UNIQUE INDEX a ON t (a); ALTER TABLE t ADD PRIMARY KEY (b);", ("b",)),
+    ],
+)
+def test_of_several_unique_indexes_of_postgresql_the_first_by_name_is_the_key(
+    tmp_path: Path, statements: str, key: tuple[str, ...] | None
+) -> None:
+    table = "CREATE TABLE t (a int NOT NULL, b int NOT NULL, c int, d text);"
+    (found,) = read(tmp_path, t=table + statements).declarations
+    assert found.key == key
+
+
 def test_types_of_mysql_are_those_of_its_connector(tmp_path: Path) -> None:
     table = (
         "CREATE TABLE `db`.`t` (`id` int unsigned NOT NULL AUTO_INCREMENT, b tinyint(1), c decimal(8,3), d datetime(6),"

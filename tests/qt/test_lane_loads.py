@@ -20,13 +20,14 @@ from metl_gui.ui.jobs import SynchronousJobs
 from metl_gui.ui.lanes import load_dialog, loading, ordering
 from metl_gui.ui.lanes.load_dialog import LoadDialog
 from metl_gui.ui.lanes.load_words import newest_words, stopped_words
+from metl_gui.ui.lanes.partitions import PartitionPanel
 from metl_gui.ui.window import Window
 from metl_gui.workbench.lanes import Lane
 from metl_gui.workbench.loading import Loadable, LoadPlan, LoadRequest, TableLoad
 from metl_gui.workbench.profiles import Profile, save_profile
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.session import Workbench
-from tests.qt.recorded_lanes import keep_lane
+from tests.qt.recorded_lanes import keep_lane, lane_progress, partition_at
 
 pytestmark = pytest.mark.usefixtures("dressed")
 
@@ -190,6 +191,14 @@ def test_the_lane_view_begins_what_was_agreed_to_and_says_what_became_of_it(
     dialog.do.click()
     assert looked.begun == ["payments.orders"]
     assert said == ["The connector was asked for the rows of payments.orders; they come among the changes."]
+
+
+def test_rows_that_are_being_loaded_stand_among_the_partitions_by_the_topic_of_their_table(qtbot: QtBot) -> None:
+    panel = PartitionPanel()
+    qtbot.addWidget(panel)
+    parts = (partition_at(1, 3), partition_at(1, 3, topic=f"metl.load.a1b2c3d4.{ORDERS}"))
+    panel.show_progress(lane_progress("r", 1, partitions=parts))
+    assert [row[0].words for row in panel.model.rows] == [f"{ORDERS}/0", f"{ORDERS}/0 · existing rows"]
 
 
 def test_whoever_stops_waiting_for_a_load_hears_whether_the_lane_goes_on_with_it(workbench: Workbench) -> None:

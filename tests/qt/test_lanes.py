@@ -307,7 +307,7 @@ def test_rolling_back_offers_what_was_published_before_and_to_repeat_what_was_ma
     assert agreed == [RollBack(7, repeats=True)]
 
 
-def test_a_lane_that_agrees_with_nobody_can_only_be_set_back(attached: Attached) -> None:
+def test_a_lane_that_agrees_with_nobody_can_only_be_set_back_and_take_existing_rows(attached: Attached) -> None:
     panel = attached.window.run_page.lane
     panel.show_held("Was started to stay with its state.", is_frozen=False, is_alone=True)
-    assert [id_ for id_, button in panel.buttons.items() if button.isVisible()] == ["set_back"]
+    assert [id_ for id_, button in panel.buttons.items() if button.isVisible()] == ["set_back", "load"]

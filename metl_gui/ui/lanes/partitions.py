@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import LaneProgressed, PartitionFigures
+from metl_gui.engine.lanes.lane_order import LOAD_TOPICS
 from metl_gui.ui import theme as themes
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.elided import Elided
@@ -99,10 +100,18 @@ class PartitionPanel(QFrame):
             self.partition_chosen.emit(f"{each.topic}/{each.partition}")
 
 
+def _name(each: PartitionFigures) -> str:
+    """Name a partition; the existing rows of a table, while they are loaded, by its topic."""
+    if not each.topic.startswith(LOAD_TOPICS):
+        return f"{each.topic}/{each.partition}"
+    changes = each.topic.removeprefix(LOAD_TOPICS).partition(".")[2]
+    return f"{changes}/{each.partition} · existing rows"
+
+
 def _cells(each: PartitionFigures) -> tuple[TableCell, ...]:
     times = (each.latency_ms.p50, each.latency_ms.p95, each.latency_ms.p99)
     return (
-        TableCell(f"{each.topic}/{each.partition}", tip=f"{each.topic}/{each.partition}"),
+        TableCell(_name(each), tip=f"{each.topic}/{each.partition}"),
         TableCell("-" if each.task is None else f"{each.task:,}", is_number=True),
         TableCell(f"{each.position:,}", is_number=True, tip=f"The next record is {each.position:,} of {each.end:,}"),
         TableCell(f"{each.lag:,}", is_number=True),

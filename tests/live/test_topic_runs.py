@@ -11,7 +11,12 @@ from uuid import UUID
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]  # its own name, marked as another's
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own names, marked as others'
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+)
 
 from metl_gui.core.nodes import Side
 from metl_gui.engine.compile import compile_plan
@@ -358,6 +363,28 @@ def test_a_following_run_waits_for_a_broker_that_is_killed_and_says_so(
 
 def troubles(events: list[EngineEvent]) -> list[str]:
     return [event.text for event in list(events) if isinstance(event, SourceTroubled)]
+
+
+def test_a_run_in_batches_ends_in_words_while_its_error_topic_takes_nothing_and_loses_nothing_once_it_does(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, error_settings={"max.message.bytes": "90"})
+    runs = TopicRuns(world, tmp_path)
+    facts: dict[str, Any] = {"checkpoint": str(tmp_path / "checkpoint")}
+    world.send([*(change(number) for number in range(20)), (b"k", b"no json" * 20)])
+    with pytest.raises(RunError, match="larger than topic") as caught:
+        runs.run(**facts)
+    assert world.errors in caught.value.title
+    assert "max.message.bytes" in caught.value.hint
+    assert read_in_batches(runs.events) == 0
+    room: Any = ConfigEntry
+    resource = ConfigResource(ConfigResource.Type.TOPIC, world.errors)
+    resource.add_incremental_config(room("max.message.bytes", "100000", incremental_operation=AlterConfigOpType.SET))
+    world.admin.incremental_alter_configs([resource])[resource].result()
+    assert sums(runs.run(**facts)) == (21, 20, 0, 1, 0)
+    assert len({one.position for one in world.sent(world.sink)}) == 20
+    assert len({one.position for one in world.sent(world.errors)}) == 1
+    let_go()
 
 
 def test_missing_topics_are_named_before_a_run_and_made_as_they_were_shown(world: LaneWorld, runs: TopicRuns) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.progress import INTERVAL_SECONDS, ProgressSum, Unit
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
-from metl_gui.engine.runtimes import Runtime
+from metl_gui.engine.runtimes import Runtime, ship
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
 from metl_gui.engine.sources.files import SourceFile, list_files
@@ -117,12 +116,9 @@ class Execution:
             return work_places(self.runtime, self.spec, staging, files, self.progress_path)
 
     def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
-        plan = self.runtime.folder / f"plan-{hashlib.sha256(self.spec.plan).hexdigest()[:32]}.json"
-        if not plan.exists():
-            plan.write_bytes(self.spec.plan)
         order = TaskOrder(
             run_id=self.spec.run_id,
-            plan=self.runtime.ship_plan(plan),
+            plan=ship(self.runtime, self.spec.plan),
             mode=self.spec.mode,
             is_replay=self.spec.replay is not None,
             messages=str(places.messages) if places.messages else None,

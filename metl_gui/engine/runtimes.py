@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -96,6 +97,14 @@ class Runtime(Protocol):
     def end(self) -> None:
         """End it, kindly first."""
         ...
+
+
+def ship(runtime: Runtime, plan: bytes) -> str:
+    """Write a compiled plan where a session keeps its files, bring it to where tasks read it, and return its name."""
+    path = runtime.folder / f"plan-{hashlib.sha256(plan).hexdigest()[:32]}.json"
+    if not path.exists():
+        path.write_bytes(plan)
+    return runtime.ship_plan(path)
 
 
 def start_runtime(target: Target, folder: Path) -> Runtime:

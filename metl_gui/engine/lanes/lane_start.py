@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from metl_gui.engine.lanes.lane_topic import make_topic
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.offset_notes import read_note
 from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.runtimes import ship
 from metl_gui.engine.targets import Kind
 from metl_gui.errors import RunError
 
@@ -71,9 +71,6 @@ class LaneStart:
             RunError: servers do not answer or refuse.
         """
         spec = self.spec
-        plan = runtime.folder / f"plan-{hashlib.sha256(spec.plan).hexdigest()[:32]}.json"
-        if not plan.exists():
-            plan.write_bytes(spec.plan)
         sink, errors = parse_address(spec.sink), parse_address(spec.errors)
         takes = topic_order(self.servers, sink, entities_of(spec.plan))
         order = LaneOrder(
@@ -86,7 +83,7 @@ class LaneStart:
             pattern=self.address.pattern,
             sink=_one_topic(sink, "sink"),
             errors=_one_topic(errors, "error topic"),
-            plan=runtime.ship_plan(plan),
+            plan=ship(runtime, spec.plan),
             state=spec.state,
             hash=spec.hash,
             publication=spec.publication,

@@ -19,7 +19,7 @@ from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, LaneProgressed, RunFinished
 from metl_gui.engine.lanes.announcing import announce, order_set_back
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place, Trouble, trouble_key
+from metl_gui.engine.lanes.lane_order import LaneOrder, Place, Trouble, lane_topic, trouble_key
 from metl_gui.engine.lanes.lane_report import lane_report
 from metl_gui.engine.lanes.lane_start import LaneStart
 from metl_gui.engine.lanes.members import PlanState, SetBackOrder
@@ -252,6 +252,18 @@ def test_a_killed_worker_and_a_stop_leave_one_report_whose_counts_add_up_to_what
     assert sorted(one.document["payload"]["own"]["id"] for one in found) == list(range(6_500))
     told = [event for event in events if isinstance(event, LaneProgressed)][-1]
     assert (told.tally.read, [one.lag for one in told.partitions]) == (6_000, [0, 0])
+
+
+def test_a_lane_that_is_tried_ends_at_what_was_there_and_leaves_no_topic_of_its_own(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    spec = world.spec(order_plan(world.source), tmp_path)
+    world.send(change(n) for n in range(10))
+    with SparkProcess("local[2,4]") as spark:
+        report = spark.run(msgspec.structs.replace(spec, mode="test", group="", follow=False))
+    assert (report.read, report.mapped, report.problems) == (10, 10, ())
+    until(lambda: lane_topic(f"metl-{spec.run_id}") not in world.admin.list_topics().topics, "the topic's end")
 
 
 def _kill_a_worker(spark: SparkProcess) -> None:

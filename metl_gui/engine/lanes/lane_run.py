@@ -23,10 +23,19 @@ from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.lanes.agreement import AgreementWatch
 from metl_gui.engine.lanes.lane_course import LaneCourse
 from metl_gui.engine.lanes.lane_job import LaneJob
-from metl_gui.engine.lanes.lane_order import Failure, Place, Trouble, failed_key, start_key, stop_key, trouble_key
+from metl_gui.engine.lanes.lane_order import (
+    Failure,
+    Place,
+    Trouble,
+    failed_key,
+    lane_topic,
+    start_key,
+    stop_key,
+    trouble_key,
+)
 from metl_gui.engine.lanes.lane_report import lane_report
 from metl_gui.engine.lanes.lane_start import LaneStart
-from metl_gui.engine.lanes.lane_topic import LaneWords
+from metl_gui.engine.lanes.lane_topic import LaneWords, drop_topic
 from metl_gui.engine.lanes.members import MemberFigures
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
@@ -85,7 +94,12 @@ class LaneRun:
         refuse_feedback(self.spec)
         self._problems += check_packages(self.runtime.workers, is_with_kafka=True)
         with contextlib.closing(LaneStart(self.spec)) as start:
-            report = self._done(start)
+            try:
+                report = self._done(start)
+            finally:
+                if self.spec.mode == "test" and not self.spec.group:
+                    # Nobody goes on with a test, and its group was its own.
+                    drop_topic(start.servers, lane_topic(start.group))
         RunFolder(Path(self.spec.folder)).write_report(report)
         return report
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, consumer, in_words
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.agreement_topic import Reader, Writer, make_compacted
 from metl_gui.engine.lanes.lane_order import COUNTS, Place, counts_key
@@ -43,6 +43,15 @@ def make_topic(servers: KafkaServers, topic: str) -> None:
         RunError: the servers cannot be reached, or do not let this user make it.
     """
     make_compacted(servers, topic, _SETTINGS)
+
+
+def drop_topic(servers: KafkaServers, topic: str) -> None:
+    """Remove the topic of a lane that nobody will go on with; where servers do not let us, it stays."""
+    try:
+        client = admin(servers)  # nobody answers any more once it is gone
+        client.delete_topics([topic], request_timeout=ANSWER_SECONDS)[topic].result()
+    except KafkaException as error:
+        _log.info("the topic of the lane %s stays: %s", topic, error)
 
 
 class LaneWords:

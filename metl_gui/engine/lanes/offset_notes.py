@@ -206,13 +206,13 @@ def _unpacked(text: bytes) -> bytes:
 
 
 def _counts(tally: Tally) -> _Counts:
-    plain = {name: getattr(tally, name) for name in _SHORT if name != "kernel"}
+    plain = {name: getattr(tally, name) for name in Tally.__struct_fields__ if name != "kernel"}
     figures = _Figures(*(getattr(tally.kernel, name) for name in KernelFigures.__struct_fields__))
     return _Counts(**plain, kernel=figures)
 
 
 def _tally(counts: _Counts) -> Tally:
-    plain = {name: getattr(counts, name) for name in _SHORT if name != "kernel"}
+    plain = {name: getattr(counts, name) for name in Tally.__struct_fields__ if name != "kernel"}
     plain = {name: dict(value) if isinstance(value, dict) else value for name, value in plain.items()}
     figures = {name: getattr(counts.kernel, name) for name in KernelFigures.__struct_fields__}
     figures["histogram"] = dict(figures["histogram"])

@@ -23,7 +23,7 @@ from metl_gui.engine.loading.lane_loads import LoadProgress
 from metl_gui.errors import RunError
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.lanes import Lane
-from metl_gui.workbench.loading import BEGINNING, LoadRequest, give_up, loads_of, plan_load
+from metl_gui.workbench.loading import BEGINNING, Loadable, LoadRequest, give_up, loadables, loads_of, plan_load
 from metl_gui.workbench.session import Workbench
 from tests.helpers.lanes import LaneThreads, LaneWorld, TaskProcess, again, change, order_plan, until
 
@@ -137,7 +137,7 @@ def test_what_a_topic_held_before_is_mapped_once_while_tasks_are_killed_and_stay
     with LaneThreads(started_again(order), plan):
         world.wait_for_read(tally.read + 1)
     assert world.tally().messages_out == len(sent) + 1
-    assert loads_of(lane) == (found,)
+    assert loadables(lane) == (Loadable(world.source, found),)
     with pytest.raises(RunError, match=r"Rows of public\.orders were loaded before"):
         plan_load(workbench, lane, TABLE)
 
@@ -159,7 +159,7 @@ def test_a_load_that_is_given_up_leaves_what_it_mapped_counted_and_makes_room_fo
         until(lambda: so_far().done == one.end, "the first partition")
         with pytest.raises(RunError, match="is going on already"):
             plan_load(workbench, lane, TABLE)
-        (given_up,) = give_up(lane, TABLE.tables)
+        (given_up,) = give_up(lane, (world.source,))
         world.send([change(1)])
         world.wait_for_read(50 + one.end + 1)
     assert (given_up.is_given_up, given_up.done, given_up.rows) == (True, one.end, 300)

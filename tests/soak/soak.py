@@ -286,7 +286,7 @@ class Soak:
 
     def _caught_up(self, began: float) -> float:
         """Wait until the lane has stayed close behind for a while, and return after how long it was close again."""
-        far = began
+        far = time.monotonic()
         while (now := time.monotonic()) - far < _LONG_ENOUGH_SECONDS:
             self.lane.look()
             if self.lane.silent_seconds > _SILENT_SECONDS or self.lane.lag - self.lane.waiting > self.wanted.rate:

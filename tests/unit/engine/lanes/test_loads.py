@@ -239,7 +239,7 @@ def test_a_load_maps_no_row_once_changes_were_gone_before_their_keys_were_noted(
     )
     load = LoadShare(order, live, 0, NOTE, Counts())
     told = load.gone(6)
-    assert (load.reads, load.advance(), "Load the table again" in told) == (None, False, True)
+    assert (load.reads, load.advance(), "load the table again" in told) == (None, False, True)
 
 
 def test_a_load_of_a_topics_beginning_goes_on_behind_rows_that_retention_took() -> None:

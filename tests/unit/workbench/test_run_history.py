@@ -107,7 +107,7 @@ def test_a_lane_in_the_consumer_group_of_one_that_lives_is_refused_on_the_same_s
     workbench: Workbench, sleeper: subprocess.Popen[bytes], servers: str, refusal: str
 ) -> None:
     lane = {"lane": "fast", "group": "shop", "sink": "kafka://b:9092/out", "follow": True}
-    add_process(workbench, "r1", holder_of(sleeper.pid), source="kafka://b:9092/payments", **lane)
+    add_process(workbench, "r1", holder_of(sleeper.pid), Phase.RUNNING, source="kafka://b:9092/payments", **lane)
     # Whoever is not refused for the group is refused for a profile that nobody has saved.
     lane |= {"errors": "kafka://@nobody/errors"}
     add_process(workbench, "r2", Holder.here("me"), Phase.ENDED, source=servers, **lane)

@@ -175,7 +175,8 @@ class LoadShare(Share):
         if self.phase is _Phase.NOTING:
             self.phase = _Phase.FORGOTTEN
             self._keys.clear()
-            return f"{lost}; the rows of the load {self.order.id} are not mapped. Give the load up (metl load --give-up), and load the table again."
+            undone = f"the rows of the load {self.order.id} are not mapped"
+            return f"{lost}; {undone}. Give the load up (metl load --give-up), and load the table again."
         self._next = max(self._next, first)
         return f"{lost}; the load {self.order.id} goes on behind them."
 

@@ -48,7 +48,7 @@ def plan_signal(lane: Lane, request: LoadRequest, topics: Mapping[str, str]) -> 
 
     says = (
         "The connector is asked for an incremental snapshot. Its rows come into the same topics among the changes, and "
-        "the lane maps them as it maps these; the connector leaves out what changed meanwhile. Where none come, it does "
-        "not take signals there: see its settings signal.data.collection and signal.enabled.channels."
+        "the lane maps them as it maps these; the connector leaves out what changed meanwhile. Where none come, it "
+        "does not take signals there: see its settings signal.data.collection and signal.enabled.channels."
     )
     return LoadPlan(lane, tables, begin, says)

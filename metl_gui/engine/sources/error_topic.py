@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, Literal
 
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
 from metl_gui.engine.kafka.listing import Lister
@@ -16,9 +16,6 @@ from metl_gui.engine.results import SetAsideRecord
 from metl_gui.engine.runs import NOOP, ReplayOrder, RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
-
-if TYPE_CHECKING:
-    from confluent_kafka import Message
 
 MOST_OFFSETS: Final = 20_000
 """So many of a partition are looked at, the newest; an error topic may hold those of years."""
@@ -38,10 +35,10 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
     listed = Lister(servers, parse_address(address)).listed()
     wanted = [Wanted(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
     for batch in RangeReader(servers, wanted).batches():
-        for message in batch:
-            row = _row(message)
-            if row is not None and row.reason in reasons:
-                yield row
+        # One that is not whole, or that no run of ours wrote, is none of them.
+        found = [one for one in map(SetAsideMessage.of, batch) if one.reason in reasons and not one.is_cut]
+        for one, raw in zip(found, _whole(found), strict=True):
+            yield _row(one, raw)
 
 
 def what_waits_in_topic(
@@ -75,11 +72,7 @@ def what_waits_in_topic(
     return tuple(sorted(found)), bool(found) and not source.behind
 
 
-def _row(message: Message) -> SetAsideRecord | None:
-    """Return what a message says; None of one that is not whole, or that no run of ours wrote."""
-    one = SetAsideMessage.of(message)
-    if one.is_cut or not one.reason:
-        return None
+def _row(one: SetAsideMessage, raw: bytes) -> SetAsideRecord:
     told = one.told
     return SetAsideRecord(
         reason=one.reason,
@@ -87,12 +80,28 @@ def _row(message: Message) -> SetAsideRecord | None:
         schema=told.get(SCHEMA) or None,
         version=told.get(VERSION) or None,
         position=told.get(POSITION) or None,
-        raw=(one.value or b"" if one.is_record else _whole(one)).decode("utf-8", "replace"),
+        raw=raw.decode("utf-8", "replace"),
     )
 
 
-def _whole(one: SetAsideMessage) -> bytes:
-    place = [(one.topic, one.partition)]
-    columns = Parts(place, [one.offset], [one.time], [one.key], [headers_json(one.headers)], [one.value])
+def _whole(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
+    """Yield each message as the record that it was; wrapped together they take a quarter of the time."""
+    wrapped = _wrapped([one for one in found if not one.is_record])
+    for one in found:
+        yield one.value or b"" if one.is_record else next(wrapped)
+
+
+def _wrapped(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
+    if not found:
+        return
+    columns = Parts(
+        [(one.topic, one.partition) for one in found],
+        [one.offset for one in found],
+        [one.time for one in found],
+        [one.key for one in found],
+        [headers_json(one.headers) for one in found],
+        [one.value for one in found],
+    )
     records = records_of_columns(columns)
-    return bytes(records.buffer[int(records.starts[0]) : int(records.stops[0])])
+    for start, stop in zip(records.starts.tolist(), records.stops.tolist(), strict=True):
+        yield bytes(records.buffer[start:stop])

@@ -32,6 +32,13 @@ def metl_commands(document: Path) -> Iterator[list[str]]:
             yield shlex.split(call)
 
 
+def section_commands(document: Path, title: str) -> Iterator[list[str]]:
+    """Yield the words of every line in the fenced blocks of one section, in their order."""
+    text = document.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    for block in _BLOCK.findall(text):
+        yield from map(shlex.split, block.replace("\\\n", " ").splitlines())
+
+
 def marked_command(document: Path, mark: str) -> str:
     """Return the one line in the block below ``<!-- mark -->``."""
     text = document.read_text(encoding="utf-8").partition(f"<!-- {mark} -->\n")[2]

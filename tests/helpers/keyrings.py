@@ -1,9 +1,12 @@
-"""A keyring for tests: it keeps its secrets in memory, or refuses as a locked one does."""
+"""Keyrings for tests: one keeps its secrets in memory, or refuses as a locked one does; one is there for programs."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import keyring
 from keyring.backend import KeyringBackend
@@ -39,6 +42,26 @@ class MemoryKeyring(KeyringBackend):
     def _look(self) -> None:
         if self.is_locked:
             raise KeyringLocked("Failed to unlock the collection!")
+
+
+class FileKeyring(MemoryKeyring):
+    """Keeps secrets in the file that ``FILE_VARIABLE`` names, for programs that a test starts one after the other.
+
+    They take it where ``PYTHON_KEYRING_BACKEND`` names it.
+    """
+
+    FILE_VARIABLE = "METL_TEST_KEYRING"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path = Path(os.environ.get(self.FILE_VARIABLE, os.devnull))
+        if self._path.is_file():
+            self.kept = {(service, name): text for service, name, text in json.loads(self._path.read_text())}
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Keep a secret."""
+        super().set_password(service, username, password)
+        self._path.write_text(json.dumps([(*place, text) for place, text in self.kept.items()]))
 
 
 @contextmanager

@@ -39,7 +39,12 @@ def command_of(process_id: int) -> str:
 
 
 def end_everything(run: LiveRun) -> None:
-    facts = read_facts(run.folder)
+    end_process_of(run.folder)
+
+
+def end_process_of(folder: Path) -> None:
+    """Kill the process of a run folder, where one lives, with everything below it."""
+    facts = read_facts(folder)
     if facts is not None and facts.lives:
         for process_id in (facts.holder.process_id, *below(facts.holder.process_id)):
             os.kill(process_id, signal.SIGKILL)

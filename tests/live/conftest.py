@@ -8,18 +8,23 @@ need it are skipped with a sentence that names it; on CI that fails the run.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
 from metl_gui.engine.java import find_java
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components.apicurio import APICURIO_JARS, ApicurioRegistry, find_newer_java
 from metl_gui.workbench.components.connect import Connector, ConnectWorker
 from metl_gui.workbench.components.jars import JarSet, find_maven
 from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
 from metl_gui.workbench.components.postgres import PostgresServer, find_programs
+from metl_gui.workbench.places import cache_folder
+from tests.helpers.ways_in import WaysIn, add_scrammer
 
 WatchTables = Callable[..., Connector]
 
@@ -40,11 +45,18 @@ def need_jars(jars: JarSet) -> None:
 
 
 @pytest.fixture(scope="session")
-def kafka() -> Iterator[KafkaBroker]:
+def ways_in(tmp_path_factory: pytest.TempPathFactory) -> WaysIn:
+    """The ports of the broker, and the certificates that those over TLS need."""
+    return WaysIn.find(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def kafka(ways_in: WaysIn) -> Iterator[KafkaBroker]:
     """A broker that makes topics of two partitions when they are first named."""
     need(find_java)
     need_jars(KAFKA_JARS)
-    with KafkaBroker() as broker:
+    with ways_in.broker() as broker:
+        add_scrammer(broker)
         yield broker
 
 
@@ -95,3 +107,21 @@ def debezium(connect: ConnectWorker, postgres: PostgresServer) -> Iterator[Watch
 def own_name() -> str:
     """Return a name that no other test has, good for topics, prefixes, groups and tables."""
     return f"t{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path) -> dict[str, str]:
+    """An environment whose settings, projects and runs lie in the test's own folders; jars and machine code do not."""
+    cache = tmp_path / "cache" / cache_folder().name
+    cache.mkdir(parents=True)
+    shared = cache_folder() / "components"
+    shared.mkdir(parents=True, exist_ok=True)
+    (cache / "components").symlink_to(shared)
+    made = build.folder()
+    return {
+        **os.environ,
+        "XDG_CACHE_HOME": str(cache.parent),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "METL_KERNEL_CACHE": str(made.parent if made is not None else tmp_path),
+    }

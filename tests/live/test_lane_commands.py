@@ -87,11 +87,9 @@ def states(found: list[Sent]) -> list[int]:
     return [newest[number] for number in sorted(newest)]
 
 
-def test_a_lane_in_production_is_frozen_rolled_back_and_set_back_by_commands_alive_and_stopped(
-    workbench: Workbench, world: LaneWorld, kafka: KafkaBroker, metl: Metl
-) -> None:
-    project, first = workbench.path, workbench.document.state
-    request = RunRequest(
+def lane_of(world: LaneWorld, kafka: KafkaBroker) -> RunRequest:
+    """Ask for a lane between the topics."""
+    return RunRequest(
         kafka.address(world.source),
         kafka.address(world.sink),
         spark="local[2]",
@@ -102,7 +100,13 @@ def test_a_lane_in_production_is_frozen_rolled_back_and_set_back_by_commands_ali
         group=world.name,
         include_unconfirmed=True,
     )
-    run = start_production(workbench, request)
+
+
+def test_a_lane_in_production_is_frozen_rolled_back_and_set_back_by_commands_alive_and_stopped(
+    workbench: Workbench, world: LaneWorld, kafka: KafkaBroker, metl: Metl
+) -> None:
+    project, first = workbench.path, workbench.document.state
+    run = start_production(workbench, lane_of(world, kafka))
 
     def send(*numbers: int) -> None:
         sent = len(world.sent(world.sink))

@@ -7,18 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.kernel.compiled import build
-from metl_gui.workbench.components.guard import children_of, stat_of
+from metl_gui.workbench.components.guard import stat_of
 from metl_gui.workbench.components.jars import find_maven
 from metl_gui.workbench.components.kafka import KAFKA_JARS
 from metl_gui.workbench.components.postgres import find_programs
-from metl_gui.workbench.live_process import read_facts
-from metl_gui.workbench.places import cache_folder
+from metl_gui.workbench.live_process import PROCESS, read_facts
+from tests.helpers.killing import below, command_of
 from tests.live.conftest import need
 from tests.live.test_components import until
 
@@ -42,35 +42,88 @@ sys.exit(main.main(["demo", "--live", "--json"]))
 """
 
 
-@pytest.fixture
-def own_folders(tmp_path: Path) -> dict[str, str]:
-    """An environment whose projects and runs lie in the test's own folders; jars and machine code are everybody's."""
-    cache = tmp_path / "cache" / cache_folder().name
-    cache.mkdir(parents=True)
-    shared = cache_folder() / "components"
-    shared.mkdir(parents=True, exist_ok=True)
-    (cache / "components").symlink_to(shared)
-    made = build.folder()
-    own = {"XDG_CACHE_HOME": str(cache.parent), "XDG_DATA_HOME": str(tmp_path / "data")}
-    return {**os.environ, **own, "METL_KERNEL_CACHE": str(made.parent if made is not None else tmp_path)}
+# The window is closed by itself once a file is there, as no one sits before it.
+_SHOWN = """
+import sys
+from metl_gui.cli import demo, main
+
+window = '''
+import os, sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from metl_gui.ui import main, window
+
+show = window.Window.show
+
+def shown(self):
+    show(self)
+    self.looking = QTimer(self, interval=50)
+    self.looking.timeout.connect(lambda: Path(os.environ["CLOSE_WINDOW"]).exists() and self.close())
+    self.looking.start()
+
+window.Window.show = shown
+sys.exit(main.main(sys.argv[1:]))
+'''
+demo.window_command = lambda project, *options: [sys.executable, "-c", window, str(project), *options]
+sys.exit(main.main(["demo", "--live"]))
+"""
+_ENDED, _INTERRUPTED = 0, 130
+_SECONDS = 120
+_SERVERS = 3
+"""PostgreSQL, Kafka and Connect."""
+
+Start = Callable[[str], subprocess.Popen[str]]
 
 
 @pytest.fixture
-def demo(own_folders: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def close_window(tmp_path: Path) -> Path:
+    """The file at which the window is closed."""
+    return tmp_path / "close"
+
+
+@pytest.fixture
+def start(own_folders: dict[str, str], close_window: Path, tmp_path: Path) -> Iterator[Start]:
+    """Start a demo; what it notes is kept in a file."""
     need(find_programs, *(() if KAFKA_JARS.is_fetched else (find_maven,)))
-    with (
-        (tmp_path / "notes").open("w") as notes,
-        subprocess.Popen(
-            [sys.executable, "-c", _DEMO], env=own_folders, stdout=subprocess.PIPE, stderr=notes, text=True
-        ) as program,
-    ):
-        yield program
-        program.kill()
+    screen = {"DISPLAY": ":none", "QT_QPA_PLATFORM": "offscreen", "CLOSE_WINDOW": str(close_window)}
+    with ExitStack() as stack:
+        notes = stack.enter_context((tmp_path / "notes").open("w"))
+
+        def started(script: str) -> subprocess.Popen[str]:
+            program = subprocess.Popen(
+                [sys.executable, "-c", script],
+                env=own_folders | screen,
+                stdout=subprocess.PIPE,
+                stderr=notes,
+                text=True,
+            )
+            stack.enter_context(program)
+            stack.callback(program.kill)
+            return program
+
+        yield started
+
+
+def read_until(program: subprocess.Popen[str], sign: str, tmp_path: Path) -> None:
+    """Read what a demo tells until it tells of something."""
+    assert program.stdout is not None
+    line = program.stdout.readline()
+    while line and sign not in line:
+        line = program.stdout.readline()
+    assert line, (tmp_path / "notes").read_text()
+
+
+def all_of(program: subprocess.Popen[str], tmp_path: Path) -> list[int]:
+    """Return every process that a demo has started."""
+    facts = [read_facts(path.parent) for path in tmp_path.rglob(PROCESS)]
+    lanes = [one.holder.process_id for one in facts if one is not None and one.lives]
+    return [*below(program.pid), *lanes, *(process for lane in lanes for process in below(lane))]
 
 
 def test_a_release_that_renames_a_column_is_met_without_a_loss_and_all_servers_end_with_a_killed_demo(
-    demo: subprocess.Popen[str], tmp_path: Path
+    start: Start, tmp_path: Path
 ) -> None:
+    demo = start(_DEMO)
     assert demo.stdout is not None
     lines: list[str] = []
     while not lines or lines[-1] not in {"}\n", ""}:
@@ -85,10 +138,28 @@ def test_a_release_that_renames_a_column_is_met_without_a_loss_and_all_servers_e
     assert set(told["rows"]) == {"customer", "order", "order_line", "payment"}
     assert all(rows["tables"] == rows["topic"] > 0 for rows in told["rows"].values())
 
-    (facts,) = [read_facts(path.parent) for path in tmp_path.rglob("process.json")]
-    assert facts is not None
-    assert facts.lives
-    lane = facts.holder.process_id
-    started = [*children_of(demo.pid), lane, *children_of(lane)]
+    started = all_of(demo, tmp_path)
+    assert len(started) > _SERVERS
     os.kill(demo.pid, signal.SIGKILL)
+    until(lambda: not any(stat_of(process_id) for process_id in started))
+
+
+def test_with_its_window_all_that_the_demo_has_started_ends(start: Start, close_window: Path, tmp_path: Path) -> None:
+    demo = start(_SHOWN)
+    read_until(demo, "The window shows the lane", tmp_path)
+    started = all_of(demo, tmp_path)
+    assert len(started) > _SERVERS
+    assert any("--live" in command_of(process_id) for process_id in started)
+    close_window.touch()
+    assert demo.wait(_SECONDS) == _ENDED, (tmp_path / "notes").read_text()
+    until(lambda: not any(stat_of(process_id) for process_id in started))
+
+
+def test_ctrl_c_ends_all_that_the_demo_has_started_so_far(start: Start, tmp_path: Path) -> None:
+    demo = start(_SHOWN)
+    read_until(demo, "A fast lane starts", tmp_path)
+    started = all_of(demo, tmp_path)
+    assert len(started) > _SERVERS
+    demo.send_signal(signal.SIGINT)
+    assert demo.wait(_SECONDS) == _INTERRUPTED, (tmp_path / "notes").read_text()
     until(lambda: not any(stat_of(process_id) for process_id in started))

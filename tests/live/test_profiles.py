@@ -2,96 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
-from metl_gui.engine.java import find_java
 from metl_gui.engine.kafka import reach
-from metl_gui.workbench.components.component import free_port
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
 from metl_gui.workbench.components.postgres import PostgresServer
 from metl_gui.workbench.places import settings_folder
 from metl_gui.workbench.profile_check import ProfileCheck, test_profile
 from metl_gui.workbench.profiles import Profile, save_profile
-from tests.helpers.web_servers import Certificates, make_certificates
-from tests.live.conftest import need, need_jars
+from tests.helpers.ways_in import PASSWORD, SCRAM, SCRAMMER, USER, WaysIn
 
-pytestmark = pytest.mark.live
-
-USER, PASSWORD = "tess", "hush-1"
-_MODULES = "org.apache.kafka.common.security"
-_BEARER = f"{_MODULES}.oauthbearer.OAuthBearerLoginModule"
-
-
-@dataclass
-class Secured:
-    """A broker with one port for each way in.
-
-    Args:
-        clear, login, safe, both: ports in the clear, with a login, over TLS, and with both and our certificate.
-        certificates: whom to trust, and what to show.
-    """
-
-    clear: int
-    login: int
-    safe: int
-    both: int
-    certificates: Certificates
-
-
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    need(find_java)
-    need_jars(KAFKA_JARS)
-    made = make_certificates(tmp_path_factory.mktemp("certificates"))
-    chain = made.server.parent / "keystore.pem"
-    chain.write_text(made.server_key.read_text() + made.server.read_text())
-    clear, control, login, safe, both = (free_port() for _ in range(5))
-    settings = _settings(clear, control, login, safe, both, made)
-    with KafkaBroker(ports=(clear, control), settings=settings, memory="320m") as broker:
-        _add_scram_user(broker)
-        yield Secured(clear, login, safe, both, made)
-
-
-def _settings(clear: int, control: int, login: int, safe: int, both: int, made: Certificates) -> dict[str, str]:
-    listeners = (
-        f"PLAINTEXT://127.0.0.1:{clear},LOGIN://localhost:{login},SAFE://localhost:{safe},BOTH://localhost:{both}"
-    )
-    plain = f'{_MODULES}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
-    keys = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(made.server.parent / "keystore.pem")}
-    trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(made.authority)}
-    jaas = {
-        "login.plain": plain,
-        "login.scram-sha-512": f"{_MODULES}.scram.ScramLoginModule required;",
-        "login.oauthbearer": f'{_BEARER} required unsecuredLoginStringClaim_sub="x";',
-        "both.plain": plain,
-    }
-    return {
-        "listeners": f"{listeners},CONTROLLER://127.0.0.1:{control}",
-        "advertised.listeners": listeners,
-        "listener.security.protocol.map": (
-            "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT,SAFE:SSL,BOTH:SASL_SSL"
-        ),
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512,OAUTHBEARER",
-        "listener.name.both.sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.both.ssl.client.auth": "required",
-        **{f"listener.name.{name}.sasl.jaas.config": text for name, text in jaas.items()},
-        **keys,
-        **trust,
-    }
-
-
-def _add_scram_user(broker: KafkaBroker) -> None:
-    how = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
-    client = AdminClient({"bootstrap.servers": broker.bootstrap})
-    change = UserScramCredentialUpsertion("scrammer", how, PASSWORD.encode())
-    for done in client.alter_user_scram_credentials([change]).values():
-        done.result(30)
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("kafka")]
 
 
 @pytest.fixture(autouse=True)
@@ -121,12 +43,12 @@ def failure(check: ProfileCheck) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("mechanism", "user"),
-    [("PLAIN", USER), ("SCRAM-SHA-512", "scrammer")],
+    [("PLAIN", USER), (SCRAM, SCRAMMER)],
 )
 def test_a_login_by_name_and_password_is_let_in_and_a_wrong_one_is_told(
-    secured: Secured, mechanism: str, user: str
+    ways_in: WaysIn, mechanism: str, user: str
 ) -> None:
-    target = f"kafka://localhost:{secured.login}"
+    target = f"kafka://localhost:{ways_in.login}"
     settings = {"security.protocol": "sasl_plaintext", "sasl.mechanism": mechanism, "sasl.username": user}
     good = tried(target, settings, "THE_PASSWORD")
     assert [step.title for step in good.steps] == ["Settings", "Name", "Port", "Login", "Brokers", "Topics"], good
@@ -136,18 +58,18 @@ def test_a_login_by_name_and_password_is_let_in_and_a_wrong_one_is_told(
     assert f"do not let {user} in" in said
 
 
-def test_a_login_by_a_bearer_token_is_let_in(secured: Secured) -> None:
+def test_a_login_by_a_bearer_token_is_let_in(ways_in: WaysIn) -> None:
     settings = {
         "security.protocol": "sasl_plaintext",
         "sasl.mechanism": "OAUTHBEARER",
         "enable.sasl.oauthbearer.unsecure.jwt": "true",
         "sasl.oauthbearer.config": "principal=tess",
     }
-    assert tried(f"kafka://localhost:{secured.login}", settings).is_ok
+    assert tried(f"kafka://localhost:{ways_in.login}", settings).is_ok
 
 
-def test_tls_with_a_login_and_our_own_certificate_is_let_in(secured: Secured) -> None:
-    files = secured.certificates
+def test_tls_with_a_login_and_our_own_certificate_is_let_in(ways_in: WaysIn) -> None:
+    files = ways_in.certificates
     settings = {
         "security.protocol": "sasl_ssl",
         "sasl.mechanism": "PLAIN",
@@ -156,31 +78,31 @@ def test_tls_with_a_login_and_our_own_certificate_is_let_in(secured: Secured) ->
         "ssl.certificate.location": str(files.client),
         "ssl.key.location": str(files.client_key),
     }
-    good = tried(f"kafka://localhost:{secured.both}", settings, "THE_PASSWORD")
+    good = tried(f"kafka://localhost:{ways_in.both}", settings, "THE_PASSWORD")
     assert [step.title for step in good.steps if step.is_ok][3:5] == ["TLS", "Login"], good
     assert good.is_ok
     without = {name: value for name, value in settings.items() if "certificate" not in name and "key" not in name}
-    step, said = failure(tried(f"kafka://localhost:{secured.both}", without, "THE_PASSWORD"))
+    step, said = failure(tried(f"kafka://localhost:{ways_in.both}", without, "THE_PASSWORD"))
     assert (step, "certificate of ours" in said or "our certificate" in said) == ("TLS", True), said
 
 
 def test_what_is_wrong_with_servers_is_told_by_the_step_where_it_shows(
-    secured: Secured, monkeypatch: pytest.MonkeyPatch
+    ways_in: WaysIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reach, "SECONDS", 3.0)  # silence lasts so long
-    trusting = {"security.protocol": "ssl", "ssl.ca.location": str(secured.certificates.authority)}
+    trusting = {"security.protocol": "ssl", "ssl.ca.location": str(ways_in.certificates.authority)}
     login = {"security.protocol": "sasl_plaintext", "sasl.username": USER}
     cases = {
         ("kafka://nobody.invalid:9092", "", ""): ("Name", "Nobody knows a computer called nobody.invalid"),
         ("kafka://localhost:1", "", ""): ("Port", "Nobody answers at port 1"),
-        (f"kafka://localhost:{secured.safe}", "", ""): ("Kafka", "speaks TLS, and the profile does not"),
-        (f"kafka://localhost:{secured.login}", "", ""): ("Kafka", "They may ask for a login"),
-        (f"kafka://localhost:{secured.clear}", "trusting", ""): ("TLS", "does not speak TLS"),
-        (f"kafka://localhost:{secured.safe}", "ssl", ""): ("TLS", "is not trusted"),
-        (f"kafka://127.0.0.1:{secured.safe}", "trusting", ""): ("TLS", "made out to somebody else than 127.0.0.1"),
-        (f"kafka://127.0.0.1:{secured.clear}", "PLAIN", "THE_PASSWORD"): ("Login", "ask for no login"),
-        (f"kafka://localhost:{secured.login}", "SCRAM-SHA-256", "THE_PASSWORD"): ("Login", "They take PLAIN"),
-        (f"kafka://localhost:{secured.login}", "PLAIN", "NOT_SET"): ("Settings", "NOT_SET is not set"),
+        (f"kafka://localhost:{ways_in.safe}", "", ""): ("Kafka", "speaks TLS, and the profile does not"),
+        (f"kafka://localhost:{ways_in.login}", "", ""): ("Kafka", "They may ask for a login"),
+        (f"kafka://localhost:{ways_in.clear}", "trusting", ""): ("TLS", "does not speak TLS"),
+        (f"kafka://localhost:{ways_in.safe}", "ssl", ""): ("TLS", "is not trusted"),
+        (f"kafka://127.0.0.1:{ways_in.safe}", "trusting", ""): ("TLS", "made out to somebody else than 127.0.0.1"),
+        (f"kafka://127.0.0.1:{ways_in.clear}", "PLAIN", "THE_PASSWORD"): ("Login", "ask for no login"),
+        (f"kafka://localhost:{ways_in.login}", "SCRAM-SHA-256", "THE_PASSWORD"): ("Login", "They take PLAIN"),
+        (f"kafka://localhost:{ways_in.login}", "PLAIN", "NOT_SET"): ("Settings", "NOT_SET is not set"),
     }
     ways = {"trusting": trusting, "ssl": {"security.protocol": "ssl"}, "": {}}
     for (target, how, variable), (step, said) in cases.items():
@@ -188,7 +110,7 @@ def test_what_is_wrong_with_servers_is_told_by_the_step_where_it_shows(
         told = failure(tried(target, settings, variable))
         assert told[0] == step, (target, how, told)
         assert said in told[1], (target, how, told)
-    assert tried(f"kafka://localhost:{secured.safe}", trusting).is_ok
+    assert tried(f"kafka://localhost:{ways_in.safe}", trusting).is_ok
 
 
 def test_a_database_lets_in_who_knows_the_password_and_tells_what_else_is_wrong(postgres: PostgresServer) -> None:

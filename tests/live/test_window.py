@@ -64,6 +64,21 @@ def window(qapp: QApplication, world: LaneWorld, tmp_path: Path, monkeypatch: py
     qapp.setStyleSheet("")
 
 
+def choose_source(window: Window, servers: str, world: LaneWorld, qtbot: QtBot) -> None:
+    """Look into the topic among those on the servers, and take it as the source of the run."""
+    choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSource(servers, ""), parent=window)
+    qtbot.waitUntil(lambda: bool(choosing.table.rows.shown), timeout=_PATIENCE_MS)
+    names = [row.name for row in choosing.table.rows.shown]
+    assert world.source in names
+    choosing.table.selectRow(names.index(world.source))
+    qtbot.waitUntil(lambda: bool(choosing.look.model.rows), timeout=_PATIENCE_MS)
+    assert f"{_RECORDS:,} offsets" in choosing.look.facts.text()
+    assert '"op": "c"' in choosing.look.whole.toPlainText()
+    choosing.table.rows.toggle(names.index(world.source))
+    choosing.chosen.connect(window.run_page.setup.places.take_source)
+    choosing.take.click()
+
+
 def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_back(
     window: Window, kafka: KafkaBroker, world: LaneWorld, own_name: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,19 +90,7 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
 
     monkeypatch.setattr(asking, "ask", answer)
     page, servers = window.run_page, kafka.address("").rstrip("/")
-
-    # what lies in the topic
-    choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSource(servers, ""), parent=window)
-    qtbot.waitUntil(lambda: bool(choosing.table.rows.shown), timeout=_PATIENCE_MS)
-    names = [row.name for row in choosing.table.rows.shown]
-    assert world.source in names
-    choosing.table.selectRow(names.index(world.source))
-    qtbot.waitUntil(lambda: bool(choosing.look.model.rows), timeout=_PATIENCE_MS)
-    assert f"{_RECORDS:,} offsets" in choosing.look.facts.text()
-    assert '"op": "c"' in choosing.look.whole.toPlainText()
-    choosing.table.rows.toggle(names.index(world.source))
-    choosing.chosen.connect(page.setup.places.take_source)
-    choosing.take.click()
+    choose_source(window, servers, world, qtbot)
 
     # topics are made when a person agrees, and not before
     page.setup.places.take_sink(TopicSink(f"{servers}/{own_name}.out.{{entity}}", f"{servers}/{own_name}.aside"))

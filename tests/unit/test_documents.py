@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.helpers import documents
 
 README = documents.ROOT / "README.md"
 ALL = documents.documents()
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def name(document: Path) -> str:
@@ -30,8 +32,13 @@ def test_every_file_that_a_document_names_exists(document: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [call for document in ALL for call in documents.metl_commands(document)], ids=" ".join
 )
-def test_every_command_in_a_document_is_one_the_program_takes(arguments: list[str]) -> None:
-    assert build_parser().parse_args(arguments).command == arguments[0]
+def test_every_command_in_a_document_is_one_the_program_takes_and_its_help_names_each_option(
+    arguments: list[str],
+) -> None:
+    taken = build_parser().parse_args(arguments)
+    assert taken.command == arguments[0]
+    options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+    assert options <= set(_OPTION.findall(taken.parser.format_help()))
 
 
 def test_each_of_the_two_ways_to_start_is_one_line_and_goes_through_the_doctor() -> None:

@@ -16,7 +16,7 @@ from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import MapMode, import_mapping
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.remote_sources import Choice
-from metl_gui.workbench.reviewing import accept_losses, rename, review_list
+from metl_gui.workbench.reviewing import ReviewEntry, accept_losses, rename, review_list
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.version_tasks import accept_task, collect_tasks, version_tasks
 from tests.soak.tables import PREFIX, SPARES, Release, Table
@@ -96,10 +96,10 @@ class Project:
         _need(found, 1)
         table = self.tables[release.table]
         for item in review_list(workbench.document).items:
-            if release.kind == "rename":
+            if release.kind == "rename" and release.before in _lost(item):
                 rename(workbench, str(item.block), [f"{release.before}={release.after}"], "As the release says")
-            else:
-                accept_losses(workbench, str(item.block), [release.before], "As the release says")
+        for item in review_list(workbench.document).items:
+            accept_losses(workbench, str(item.block), _lost(item), "As the release says")
         if release.kind == "add":
             version = found.added[0].version
             self._map(workbench, [f"{table.topic},{version},{release.after},{table.entity},1,{release.attribute}"])
@@ -131,6 +131,10 @@ class Project:
             raise ProjectError(
                 "The mapping does not fit.", f"Line {done.conflicts[0].line}: {done.conflicts[0].reason}"
             )
+
+
+def _lost(item: ReviewEntry) -> list[str]:
+    return [one.element.from_path for one in item.lost]
 
 
 def _need(found: ImportResult, count: int) -> None:

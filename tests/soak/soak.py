@@ -22,7 +22,7 @@ from tests.soak.load import Load
 from tests.soak.load import start as start_load
 from tests.soak.project import Project
 from tests.soak.servers import Servers
-from tests.soak.tables import LEDGER, Table, tables
+from tests.soak.tables import LEDGER, Release, Table, tables
 from tests.soak.telling import Teller
 
 _LOOK_SECONDS = 1.0
@@ -238,8 +238,16 @@ class Soak:
         release = table.release(number, kind)
         with self._hands:
             self.servers.postgres.execute(release.sql, seconds=300)
+        self.say(f"Release {number}: {release.says}{'.' if release.is_new else ', and is as it was before.'}")
+        if release.is_new:
+            self._take_along(release, number)
+        self.figures.releases += 1
+        if self.lane.set_aside > self.figures.replayed:
+            self._replay()
+
+    def _take_along(self, release: Release, number: int) -> None:
+        """Import the version that a release made, decide, publish, and wait until the lane maps with it."""
         began = time.monotonic()
-        self.say(f"Release {number}: {release.says}.")
         if number % 2:
             how = "from the catalogue"
             with self._hands:
@@ -249,13 +257,10 @@ class Soak:
             state = self.project.meet_task(release, self.servers.errors, self.lane.run_id)
         published = time.monotonic()
         self._wait(lambda: self.lane.state == state, f"state {state}", _TAKEN_UP_SECONDS)
-        self.figures.releases += 1
         self.say(
             f"Release {number} is imported {how}: state {state} published after {published - began:.1f} s and taken "
             f"up {time.monotonic() - published:.1f} s later; {self.lane.set_aside:,} set aside so far."
         )
-        if self.lane.set_aside > self.figures.replayed:
-            self._replay()
 
     def _replay(self) -> bool:
         """Map what was set aside; whether there was something that could be."""

@@ -46,6 +46,7 @@ class Release:
         before, after: names of the column; empty where it is not.
         attribute: what it is mapped to.
         sql: does it, and goes over to writing the table as it is then.
+        is_new: the table was never like that before, so that its messages show a new version.
     """
 
     table: str
@@ -54,6 +55,7 @@ class Release:
     after: str
     attribute: str
     sql: str
+    is_new: bool
 
     @property
     def says(self) -> str:
@@ -83,6 +85,7 @@ class Table:
     first: int
     columns: dict[str, Column]
     _spares: count[int] = field(default_factory=lambda: count(1))
+    _known: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def topic(self) -> str:
@@ -123,6 +126,7 @@ class Table:
 
     def release(self, number: int, kind: str) -> Release:
         """Return a release, and take the table for released; without a spare column one is added instead."""
+        self._known.add(tuple(self.columns))
         spares = [name for name, one in self.columns.items() if one.is_spare]
         if kind == "add" or not spares:
             name, attribute = f"x{number}", f"extra_{next(self._spares)}"
@@ -138,7 +142,7 @@ class Table:
 
     def _released(self, kind: str, before: str, after: str, attribute: str, action: str) -> Release:
         sql = f"BEGIN; LOCK TABLE soak.ledger; ALTER TABLE {self.name} {action};{self.written()} COMMIT;"
-        return Release(self.name, kind, before, after, attribute, sql)
+        return Release(self.name, kind, before, after, attribute, sql, tuple(self.columns) not in self._known)
 
 
 LEDGER = """

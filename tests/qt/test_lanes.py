@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged, PartitionFigures
@@ -144,6 +145,7 @@ def test_attaching_to_a_lane_shows_how_far_it_is_and_who_takes_part(attached: At
     assert page.lane.members.sentence.text() == "State 8 waits for other/0: 1 of 2 members ready."
     assert "went on" in page.lane.members.quiet.text()
     assert "published state 8" in attached.window.status.production.accessibleName()
+    assert page.messages.place.text() == "A lane keeps no messages of its own: they are in its topics."
 
 
 def test_a_lane_that_nothing_came_of_yet_says_that_it_starts(attached: Attached) -> None:
@@ -192,6 +194,15 @@ def test_one_late_moment_leaves_the_latency_of_all_others_to_be_read(attached: A
     axis = plots._upper.getAxis("left")
     ((_, ticks),) = axis.tickValues(least, most, 100.0)
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 ms", "10 ms", "100 ms", "1 s", "10 s"]
+
+
+def test_the_name_of_a_line_stands_in_the_legend_however_wide_its_value_gets(attached: Attached) -> None:
+    attached.window.resize(1600, 1000)
+    for tick, p50 in enumerate((5.0, 24.8, 117.0, 27.0), 41):
+        attached.tell(lane_progress(_RUN, tick, 8, latency=LatencyFigures(p50, 54.0, 54.0, 900)))
+        QApplication.processEvents()
+        for entry in attached.window.run_page.lane.chart.entries:
+            assert entry.width() >= entry.whole_width
 
 
 def test_a_member_that_gets_ready_is_told_without_asking(attached: Attached) -> None:

@@ -384,9 +384,11 @@ def test_a_dismissed_version_task_is_gone_and_adds_nothing(deciding: Window) -> 
     task = VersionTask(0, "fx.new", "1", declaration, waits=(Waiting("e", "r", "test", "s", 3),))
     workbench.beside.collect_version_tasks([task], workbench.stamp())
     deciding.review.refresh()
+    assert deciding.review.nothing.title.text() == "1 version waits to be added"
     state = deciding.project.value.state
     QTest.mouseClick(deciding.review.list.tasks.buttons[1], LEFT)
     assert deciding.review.list.tasks.tasks == ()
+    assert deciding.review.nothing.title.text() == "Nothing waits for a decision"
     assert deciding.project.value.state == state
 
 

@@ -278,7 +278,9 @@ class ReviewPage(QMainWindow):
         document, items = self._project.value, self._project.review_items()
         records = records_by_id(document, self._counted)
         self.list.show_progress(review_progress(document, items, records))
-        self.list.tasks.show_tasks(self._tasks(), can_decide)
+        tasks = self._tasks()
+        self.nothing.show_tasks(len(tasks))
+        self.list.tasks.show_tasks(tasks, can_decide)
         self.list.show_items(document, items, self._assigned, records)
 
     def _tasks(self) -> tuple[VersionTask, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
@@ -25,7 +27,7 @@ class LegendEntry(QAbstractButton):
     def __init__(self, view: ChartView, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view, self.name = view, name
-        self.value = ""
+        self.value, self._widest = "", "000 k"
         self.is_brief = False
         self.setCheckable(True)
         self.setChecked(True)
@@ -37,23 +39,25 @@ class LegendEntry(QAbstractButton):
     def say(self, value: str, is_brief: bool, tip: str) -> None:
         """Show a value, unless there is no room for it."""
         if (value, is_brief) != (self.value, self.is_brief):
-            is_wider = len(value) != len(self.value) or is_brief != self.is_brief
-            self.value, self.is_brief = value, is_brief
-            if is_wider:
+            bold = themes.scaled(1.0, bold=True)
+            is_wider = themes.text_width(value, bold) > themes.text_width(self._widest, bold)
+            if is_wider or is_brief != self.is_brief:
                 self.updateGeometry()
+            self.value, self.is_brief = value, is_brief
+            self._widest = value if is_wider else self._widest
             self.update()
         self.setToolTip(tip)
         self.setAccessibleName(f"{line_words(self.name)} {value}")
 
     def sizeHint(self) -> QSize:
         """As wide as line, name and value."""
-        return QSize(round(self._named_width if self.is_brief else self.whole_width), themes.px(_HEIGHT_PX))
+        return QSize(ceil(self._named_width if self.is_brief else self.whole_width), themes.px(_HEIGHT_PX))
 
     @property
     def whole_width(self) -> float:
         """How wide it is with its value. Digits come and go; the entries behind it shall not move for that."""
-        shown = self.value if len(self.value) > 5 else "000 k"
-        return self._named_width + themes.text_width(shown, themes.scaled(1.0, bold=True)) + themes.px(_GAP_PX)
+        value = themes.text_width(self._widest, themes.scaled(1.0, bold=True))
+        return self._named_width + value + themes.px(_GAP_PX)
 
     def minimumSizeHint(self) -> QSize:
         """A long name may be cut."""

@@ -50,6 +50,7 @@ _RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
 _PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad"}
 _FIRST_COUNTS = 2
 _NOTHING_KEPT = "Nothing of it was kept."
+_NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
 
 class RunPage(QMainWindow):
@@ -311,7 +312,9 @@ class RunPage(QMainWindow):
     def _show_folder(self) -> None:
         """Look for messages of the run that goes on, once its id is known."""
         workbench, run = self._project.workbench, self.followed
-        if workbench is not None and run is not None and run.run_id:
+        if run is not None and run.is_lane:
+            self.messages.show_run(None, None, _NOT_OF_A_LANE)
+        elif workbench is not None and run is not None and run.run_id:
             self.messages.show_live(run_folder(workbench.project_id, run.run_id))
 
     def _draw(self, outcome: Outcome[FollowedRun]) -> None:

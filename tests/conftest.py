@@ -1,4 +1,4 @@
-"""What holds for all tests: Spark's stay together on one worker, and on CI nothing is skipped unnoticed."""
+"""What holds for all tests: those that share servers stay on one worker, and on CI nothing is skipped unnoticed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ settings.register_profile("metl", deadline=None)
 settings.load_profile("metl")
 
 _HERE = Path(__file__).parent
-_START_SPARK = {"spark", "e2e", "live"}
-"""Folders whose tests start Spark or other servers; two of them at once would fight for the cores."""
+_SHARE_SERVERS = {"spark", "e2e", "live"}
+"""Folders whose tests share Spark or other servers: those of one stay on one worker, which starts these once."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,8 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SkipGuard(), "skip-guard")
 
 
+@pytest.hookimpl(tryfirst=True)  # what comes after xdist has read the groups is of no use
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         inside = item.path.relative_to(_HERE).parts if item.path.is_relative_to(_HERE) else ("",)
-        if inside[0] in _START_SPARK or item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        if inside[0] in _SHARE_SERVERS or item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group(inside[0] if inside[0] in _SHARE_SERVERS else "spark"))

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+from metl_gui.workbench.components import guarding
 from tests.soak.checks import Check, checks
 from tests.soak.faults import FAULTS
 from tests.soak.servers import start_servers
@@ -24,12 +26,14 @@ from tests.soak.telling import Teller
 def main(arguments: list[str]) -> int:
     """Do what is asked; 0 when every check holds."""
     asked = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # everything is ended on the way out
     teller = Teller(asked.log)
     wanted = Wanted(
         asked.minutes, asked.rate, asked.change_every, asked.kill_every, asked.wait, not asked.bare, tuple(asked.kill)
     )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="metl-soak-")))
+        guarding.guard_folder(folder)
         servers = start_servers(stack)
         os.environ["PGPASSWORD"] = servers.postgres.password
         soak = Soak(wanted, servers, folder, teller)

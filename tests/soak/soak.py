@@ -134,7 +134,7 @@ class Soak:
         load = start_load(Load(self.servers.postgres.url, self.wanted.rate))
         end = time.monotonic() + 60 * self.wanted.minutes
         threads = [
-            threading.Thread(target=self._in_turn, args=(minutes, end, steps), name=name)
+            threading.Thread(target=self._in_turn, args=(minutes, end, steps), name=name, daemon=True)
             for name, minutes, steps in (
                 ("releases", self.wanted.change_every, self._releases()),
                 ("kills", self.wanted.kill_every, self._kills()),
@@ -146,8 +146,6 @@ class Soak:
             self._watch(lambda: time.monotonic() > end and not any(thread.is_alive() for thread in threads))
         finally:
             self._is_over.set()
-            for thread in threads:
-                thread.join()
             load.terminate()
             load.wait()
         self.say(f"Nothing is written any more: {self.ledger()}.")

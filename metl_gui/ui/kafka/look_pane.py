@@ -12,6 +12,7 @@ from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import number_of
+from metl_gui.ui.plain import plain_label
 from metl_gui.ui.run.tables import TableCell, TableModel, make_table
 from metl_gui.workbench.topics import ShownMessage, TopicLook
 
@@ -24,7 +25,8 @@ class LookPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title, self.facts = Elided("", "heading"), Elided(_NOTHING, "small")
+        self.title, self.facts = Elided("", "heading"), plain_label(_NOTHING, "small")
+        self.facts.setWordWrap(True)  # what to do about servers that do not answer takes more than a line
         self.model = TableModel([TableCell("position"), TableCell("key"), TableCell("value")])
         self.table = make_table("Newest messages", self.model)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

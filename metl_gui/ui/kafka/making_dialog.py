@@ -19,7 +19,7 @@ from metl_gui.ui.run.tables import TableCell, TableModel, make_table
 if TYPE_CHECKING:
     from metl_gui.engine.kafka.topics import TopicPlan
 
-_SIZE = (780, 420)
+_SIZE = (900, 420)
 _PARTITIONS = (0, 1, 2, 3, 4, 6, 8, 12, 24, 48, 96)
 _AS_SET = "as the servers are set"
 

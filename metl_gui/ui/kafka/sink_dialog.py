@@ -12,7 +12,6 @@ from metl_gui.engine.kafka.servers import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
-from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
 from metl_gui.ui.naming import number_of
@@ -86,7 +85,8 @@ class SinkDialog(QDialog):
         self.tombstones = QCheckBox("Send a tombstone after each delete")
         self.model = TableModel([TableCell("topic"), TableCell("entity"), TableCell("now")])
         self.table = make_table("Topics of the messages", self.model)
-        self.facts = Elided("", "small")
+        self.facts = plain_label("", "small")
+        self.facts.setWordWrap(True)  # as in the pane that looks into topics
         self.take, self.close_button = KeyButton("Write there", kind="primary"), KeyButton("Cancel", "Esc")
         self._build()
         self._show_now(now, also)

@@ -44,7 +44,112 @@ def write_bytes(state: int, program: int, target: int, start: int, end: int, sto
 
 
 @compiled
-def write_value(state: int, program: int, place: int, end: int, target: int, stop: int) -> int:  # noqa: C901, PLR0912, PLR0915 - an interpreter
+def write_sized(state: int, program: int, op: int, place: int, end: int, target: int, stop: int) -> tuple[int, int]:
+    """Write a value of one instruction that is no number of variable length and no string.
+
+    Args:
+        state: address of the state.
+        program: its instruction, and
+        op: what that does.
+        place, end: where the value lies, and where its bytes end.
+        target, stop: where text goes, and where there is no more room.
+
+    Returns:
+        Where the value ends, and where its text ends or why it does not.
+    """
+    if op == at.BOOLEAN:
+        if place >= end or load8(place) > 1:
+            return 0, at.LEFT
+        is_true = load8(place) == 1
+        store64(target, _TRUE if is_true else _FALSE)
+        return place + 1, target + (4 if is_true else 5)
+    if op == at.DOUBLE:
+        if end - place < 8:
+            return 0, at.LEFT
+        return place + 8, write_double(state, target, load64(place), at.IS_DOUBLE, stop)
+    if op == at.FLOAT:
+        if end - place < 4:
+            return 0, at.LEFT
+        return place + 4, write_wanted(state, target, load64(place) & _FOUR_BYTES, at.IS_FLOAT, stop)
+    if op == at.ENUM:
+        number, place = long_at(place, end)
+        if place == 0 or number < 0 or number >= load64(program + at.FIRST):
+            return 0, at.LEFT
+        kept, blob = load64(state + at.A_CODE) + load64(program + at.SECOND), load64(state + at.A_BLOB)
+        length = load64(kept + number * 16 + 8)
+        if target + length + PADDING > stop:
+            return 0, at.NO_ROOM
+        return place, copy(target, blob + load64(kept + number * 16), length)
+    if op == at.BYTES:
+        start, place = content_at(place, end)
+        return place, (write_bytes(state, program, target, start, place, stop) if place != 0 else at.LEFT)
+    start, place = place, place + load64(program + at.FIRST)
+    return place, (write_bytes(state, program, target, start, place, stop) if place <= end else at.LEFT)
+
+
+@compiled
+def chosen(code: int, program: int, place: int, end: int) -> tuple[int, int]:
+    """Read which branch of a choice is written.
+
+    Returns:
+        The instruction that it begins with, and where it lies, which is 0 where there is no such branch.
+    """
+    number, place = long_at(place, end)
+    if place == 0 or number < 0 or number >= load64(program + at.FIRST):
+        return 0, 0
+    return code + load64(code + load64(program + at.SECOND) + number * 8), place
+
+
+@compiled
+def begin_items(frame: int, target: int, letter: int) -> int:
+    """Begin a list or a map: note in its frame that nothing of it was written, and write its bracket."""
+    store64(frame + at.FRAME_LEFT, 0)
+    store64(frame + at.FRAME_IS_BEGUN, 0)
+    store8(target, letter)
+    return target + 1
+
+
+@compiled
+def items_left(frame: int, place: int, end: int) -> tuple[int, int]:
+    """Read how many items of a list or a map come before the next count; none at its end.
+
+    Returns:
+        So many, and where the next one lies, which is 0 for counts that cannot be.
+    """
+    count = load64(frame + at.FRAME_LEFT)
+    if count != 0:
+        return count, place
+    count, place = long_at(place, end)
+    if count < 0 and place != 0:
+        count = -count
+        _, place = long_at(place, end)
+    return (count, place) if count >= 0 and count <= end - place else (0, 0)
+
+
+@compiled
+def next_item(code: int, frames: int, program: int, place: int, end: int, target: int) -> tuple[int, int, int]:
+    """Begin an item behind a comma where it is not the first, or write the bracket behind the last.
+
+    Returns:
+        The instruction that follows, where the value goes on, and where its text does or why it does not.
+    """
+    frame = frames + load64(program + at.FIRST)
+    count, place = items_left(frame, place, end)
+    if place == 0:
+        return program, 0, at.LEFT
+    if count == 0:
+        store8(target, load64(program + at.SECOND))
+        return code + load64(program + at.THIRD), place, target + 1
+    store64(frame + at.FRAME_LEFT, count - 1)
+    if load64(frame + at.FRAME_IS_BEGUN) != 0:
+        store8(target, COMMA)
+        return program + at.INSTRUCTION_BYTES, place, target + 1
+    store64(frame + at.FRAME_IS_BEGUN, 1)
+    return program + at.INSTRUCTION_BYTES, place, target
+
+
+@compiled
+def write_value(state: int, program: int, place: int, end: int, target: int, stop: int) -> int:  # noqa: C901, PLR0912 - an interpreter
     """Write a value by a program.
 
     Args:
@@ -55,7 +160,7 @@ def write_value(state: int, program: int, place: int, end: int, target: int, sto
     """
     code, blob, frames = load64(state + at.A_CODE), load64(state + at.A_BLOB), load64(state + at.A_FRAMES)
     program += code
-    while True:
+    while target > 0:
         if target + PADDING > stop:
             return at.NO_ROOM
         op = load64(program)
@@ -65,9 +170,7 @@ def write_value(state: int, program: int, place: int, end: int, target: int, sto
                 return at.NO_ROOM
             target = copy_fixed(target, blob + load64(program + at.FIRST), length)
         elif op == at.OPTIONAL:
-            if place >= end:
-                return at.LEFT
-            branch = load8(place)
+            branch = load8(place) if place < end else -1
             place += 1
             if branch == load64(program + at.FIRST):
                 store64(target, _NULL)
@@ -81,88 +184,30 @@ def write_value(state: int, program: int, place: int, end: int, target: int, sto
             if place == 0 or (op == at.INT and (number < -_INT_LIMIT or number >= _INT_LIMIT)):
                 return at.LEFT
             target = write_long(target, number)
-        elif op == at.STRING or op == at.BYTES:
+        elif op == at.STRING:
             start, place = content_at(place, end)
             if place == 0:
                 return at.LEFT
-            if op == at.STRING:
-                target = write_text(target, start, place - start, stop)
-            else:
-                target = write_bytes(state, program, target, start, place, stop)
-        elif op == at.DOUBLE:
-            if end - place < 8:
-                return at.LEFT
-            target = write_double(state, target, load64(place), at.IS_DOUBLE, stop)
-            place += 8
-        elif op == at.FLOAT:
-            if end - place < 4:
-                return at.LEFT
-            target = write_wanted(state, target, load64(place) & _FOUR_BYTES, at.IS_FLOAT, stop)
-            place += 4
-        elif op == at.BOOLEAN:
-            if place >= end or load8(place) > 1:
-                return at.LEFT
-            is_true = load8(place) == 1
-            store64(target, _TRUE if is_true else _FALSE)
-            target += 4 if is_true else 5
-            place += 1
-        elif op == at.ENUM:
-            number, place = long_at(place, end)
-            if place == 0 or number < 0 or number >= load64(program + at.FIRST):
-                return at.LEFT
-            symbol = code + load64(program + at.SECOND) + number * 16
-            length = load64(symbol + 8)
-            if target + length + PADDING > stop:
-                return at.NO_ROOM
-            target = copy(target, blob + load64(symbol), length)
-        elif op == at.FIXED:
-            start = place
-            place += load64(program + at.FIRST)
-            if place > end:
-                return at.LEFT
-            target = write_bytes(state, program, target, start, place, stop)
+            target = write_text(target, start, place - start, stop)
         elif op == at.CHOICE:
-            number, place = long_at(place, end)
-            if place == 0 or number < 0 or number >= load64(program + at.FIRST):
+            program, place = chosen(code, program, place, end)
+            if place == 0:
                 return at.LEFT
-            program = code + load64(code + load64(program + at.SECOND) + number * 8)
             continue
         elif op == at.JUMP:
             program = code + load64(program + at.FIRST)
             continue
         elif op == at.ITEMS:
-            frame = frames + load64(program + at.FIRST)
-            store64(frame + at.FRAME_LEFT, 0)
-            store64(frame + at.FRAME_IS_BEGUN, 0)
-            store8(target, load64(program + at.SECOND))
-            target += 1
+            target = begin_items(frames + load64(program + at.FIRST), target, load64(program + at.SECOND))
         elif op == at.NEXT_ITEM:
-            frame = frames + load64(program + at.FIRST)
-            count = load64(frame + at.FRAME_LEFT)
-            if count == 0:
-                count, place = long_at(place, end)
-                if place == 0:
-                    return at.LEFT
-                if count == 0:
-                    store8(target, load64(program + at.SECOND))
-                    target += 1
-                    program = code + load64(program + at.THIRD)
-                    continue
-                if count < 0:
-                    count = -count
-                    _, place = long_at(place, end)
-                if place == 0 or count < 0 or count > end - place:
-                    return at.LEFT
-            store64(frame + at.FRAME_LEFT, count - 1)
-            if load64(frame + at.FRAME_IS_BEGUN) != 0:
-                store8(target, COMMA)
-                target += 1
-            store64(frame + at.FRAME_IS_BEGUN, 1)
-        else:
+            program, place, target = next_item(code, frames, program, place, end, target)
+            continue
+        elif op == at.END:
             return target if place == end else at.LEFT
-        if target <= 0:
-            return target
+        else:
+            place, target = write_sized(state, program, op, place, end, target, stop)
         program += at.INSTRUCTION_BYTES
+    return target
 
 
 @compiled

@@ -183,7 +183,8 @@ def main() -> None:
     """Run one order; see the module."""
     folder = Path(sys.argv[1])
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=StagingOrder)
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    is_done = threading.Event()
+    threading.Thread(target=_end_with_input, args=(is_done,), daemon=True).start()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
@@ -191,10 +192,12 @@ def main() -> None:
             out.write(msgspec.json.encode(staged) + b"\n")
     except UserError as error:
         out.write(msgspec.json.encode(StagingFailed(error.title, error.text, error.hint)) + b"\n")
+    is_done.set()  # before ``out`` is closed: whoever listens closes our input then
 
 
-def _end_with_input() -> None:
+def _end_with_input(is_done: threading.Event) -> None:
     # Read without Python's buffer, whose lock a thread that waits would hold when the program ends.
     while os.read(0, 4096):
         pass
-    os._exit(1)  # Java ends with its own standard input, which closes now
+    if not is_done.is_set():
+        os._exit(1)  # Java ends with its own standard input, which closes now

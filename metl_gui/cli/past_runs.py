@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from metl_gui.workbench.run_comparison import Figure, RunComparison
     from metl_gui.workbench.session import Workbench
 
+_STOP_SECONDS = 30.0
+"""A lane ends behind its transactions and tells what it did; whoever goes on with it next waits for that."""
+
 _LISTED = 20
 _FILL_RATES = 20
 
@@ -176,7 +179,7 @@ def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
 
     run = _with_process(workbench, run_id)
     was_alive = run.is_alive
-    has_ended = stop_run(run) if was_alive else True
+    has_ended = stop_run(run, _STOP_SECONDS) if was_alive else True
     said = "has ended" if has_ended else "is ending: its batch is left out or in place in a moment"
     if not was_alive:
         said = "was not going on"

@@ -222,6 +222,15 @@ def test_records_too_large_for_run_or_topic_are_set_aside_with_their_position(
     assert any("not whole" in problem for problem in replayed.problems)
 
 
+def written(world: LaneWorld, topic: str, count: int) -> Producer:
+    """Write so many records, and return what wrote them."""
+    writer = Producer({**world.servers.client_settings})
+    for number in range(count):
+        put(writer, topic, number)
+    writer.flush()
+    return writer
+
+
 def test_a_compacted_topic_with_holes_is_read_to_its_end_and_takes_no_message_without_a_key(
     world: LaneWorld, runs: TopicRuns, tmp_path: Path
 ) -> None:
@@ -229,10 +238,7 @@ def test_a_compacted_topic_with_holes_is_read_to_its_end_and_takes_no_message_wi
     world.make(compacted, 1, {"cleanup.policy": "compact"})
     source = f"{world.name}.holes"
     world.make(source, 1)
-    writer = Producer({**world.servers.client_settings})
-    for number in range(20):
-        put(writer, source, number)
-    writer.flush()
+    writer = written(world, source, 20)
     # Records that were deleted before a run are no records of it, and no loss either.
     delete_records(world, source, 5)
     plan = order_plan(source)
@@ -249,10 +255,7 @@ def test_a_compacted_topic_with_holes_is_read_to_its_end_and_takes_no_message_wi
 def test_records_that_go_between_listing_and_reading_are_told_and_the_others_are_read(world: LaneWorld) -> None:
     source = f"{world.name}.shrinking"
     world.make(source, 1)
-    writer = Producer({**world.servers.client_settings})
-    for number in range(15):
-        put(writer, source, number)
-    writer.flush()
+    written(world, source, 15)
     reader = RangeReader(world.servers, [Wanted(source, 0, 10, 15)])
     delete_records(world, source, 13)
     assert [message.offset() for batch in reader.batches() for message in batch] == [13, 14]

@@ -18,14 +18,13 @@ from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.lanes import agreement_log as log
 from metl_gui.engine.lanes.agreement_topic import Writer, read_fold
 from metl_gui.engine.lanes.committed import Committed
-from metl_gui.engine.lanes.lane_order import Place, lane_topic
+from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, Place, lane_topic
 from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, LoadOrder, load_key, read_order
 from metl_gui.engine.lanes.offset_notes import read_note
 
 _SAY_SECONDS = 10.0
 _LOOK_SECONDS = 0.3
 _EXAMPLES = 50
-_PREFIX = "metl.load."
 _LONGEST = 249
 _LOADED = "loaded/"
 """Under this and the topic of changes the topic of a lane holds what became of a load that is through."""
@@ -72,7 +71,7 @@ class LoadProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 def rows_topic(id_: str, changes: str) -> str:
     """Return the topic of the rows of a load, and of its progress."""
-    return f"{_PREFIX}{id_}.{changes}"[:_LONGEST]
+    return f"{LOAD_TOPICS}{id_}.{changes}"[:_LONGEST]
 
 
 def make_rows_topic(servers: KafkaServers, topic: str, partitions: int) -> None:

@@ -45,7 +45,7 @@ _RATES = ((1, 1.0), (50, 2.0))
 """Versions of the schema in the topic, and the least ratio to Connect's rate."""
 
 _RECORDS, _QUICK_RECORDS = 400_000, 60_000
-_HELD_SECONDS, _QUICK_HELD_SECONDS = 66, 5
+_HELD_SECONDS, _QUICK_HELD_SECONDS = 80, 5
 _GUESSED = 300_000
 _GAP_MS = 200.0
 _COMPARED = 2_000

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from metl_gui.engine.kernel.compiled import build
+from tests.helpers.machine_code import kernel_cache
 from tests.helpers.skips import SkipGuard, is_strict
 
 pytest_plugins = ["pytester", "tests.helpers.spark_fixtures"]
@@ -26,7 +28,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if is_strict() and not hasattr(config, "workerinput"):
+    # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest.
+    os.environ.update(kernel_cache())
+    if hasattr(config, "workerinput"):
+        return
+    build.build_in_background()
+    if is_strict():
         config.pluginmanager.register(SkipGuard(), "skip-guard")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
@@ -21,7 +21,13 @@ _BEAT_MS = 30_000
 
 
 class Projects(QObject):
-    """The project in front of one window."""
+    """The project in front of one window.
+
+    Signals:
+        shown: a project was opened and is shown as it was looked at last.
+    """
+
+    shown = Signal()
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
@@ -49,6 +55,7 @@ class Projects(QObject):
         window.settings.remember_project(workbench.path)
         look_again(window, window.settings.visit(workbench.project_id))
         window.settings.last_open = workbench.path
+        self.shown.emit()
 
     def close(self) -> None:
         """Close the project; how it was looked at is kept."""
@@ -81,11 +88,10 @@ class Projects(QObject):
         """
         window = self._window
 
-        def run(workbench: Workbench | None) -> None:
-            if workbench is None:
-                return
-            window.project.opened.disconnect(run)
-            if workbench.path.resolve() == path.resolve():  # another one, where this one could not be opened
+        def run() -> None:
+            self.shown.disconnect(run)
+            workbench = window.project.workbench
+            if workbench is not None and workbench.path.resolve() == path.resolve():  # not another one in its place
                 if source:
                     window.run_page.setup.source.setText(source)
                     window.actions_table["run"].trigger()
@@ -93,7 +99,7 @@ class Projects(QObject):
                     window.actions_table["live_run"].trigger()
 
         if source or shows_live:
-            window.project.opened.connect(run)
+            self.shown.connect(run)
         window.commands.open(path)
 
     def keep_visit(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sysconfig
 import venv
 from collections.abc import Collection, Iterator
@@ -10,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.kernel.compiled import build
 from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
+from tests.helpers.machine_code import kernel_cache
 
 _OURS = ("metl_gui", "_editable_impl_metl", "__editable__")
 
@@ -51,9 +50,3 @@ def make_python(folder: Path, without: Collection[str] = ()) -> Path:
         if entry.suffix != ".pth" and name not in without and not entry.name.startswith((*_OURS, "__pycache__")):
             (packages / entry.name).symlink_to(entry)
     return folder / "bin" / "python"
-
-
-def kernel_cache() -> dict[str, str]:
-    """Return what lets machine code be made once for all tests, not by the workers of each of them."""
-    made = build.folder()
-    return {"METL_KERNEL_CACHE": str(made.parent if made is not None else Path(os.devnull))}

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.java import find_java
-from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components.apicurio import APICURIO_JARS, ApicurioRegistry, find_newer_java
 from metl_gui.workbench.components.connect import Connector, ConnectWorker
@@ -117,11 +116,9 @@ def own_folders(tmp_path: Path) -> dict[str, str]:
     shared = cache_folder() / "components"
     shared.mkdir(parents=True, exist_ok=True)
     (cache / "components").symlink_to(shared)
-    made = build.folder()
     return {
         **os.environ,
         "XDG_CACHE_HOME": str(cache.parent),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "METL_KERNEL_CACHE": str(made.parent if made is not None else tmp_path),
     }

@@ -27,7 +27,6 @@ from metl_gui.workbench.running import RunRequest
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything
 from tests.helpers.lanes import LaneThreads, LaneWorld, until
-from tests.helpers.spark_fixtures import kernel_cache
 from tests.helpers.table_project import table_project
 from tests.live.conftest import WatchTables
 
@@ -53,8 +52,6 @@ def table(postgres: PostgresServer, own_name: str) -> str:
 def own_world(postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep runs and caches in the test's own folder; the servers, of the session, have theirs by then."""
     monkeypatch.setenv("PGPASSWORD", postgres.password)
-    for name, value in kernel_cache().items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

@@ -19,7 +19,6 @@ from metl_gui.workbench.running import RunRequest
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill
 from tests.helpers.lanes import LaneWorld, Sent
-from tests.helpers.spark_fixtures import kernel_cache
 from tests.helpers.table_project import table_project
 from tests.live.conftest import WatchTables
 
@@ -41,8 +40,6 @@ def table(postgres: PostgresServer, own_name: str) -> str:
 @pytest.fixture
 def workbench(tmp_path: Path, table: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
     """A project of the table; no process of its runs outlives the test."""
-    for name, value in kernel_cache().items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with table_project(tmp_path / "orders.metl", f"{table}.public.{table}", COLUMNS, "order") as opened:
         yield opened

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
@@ -23,9 +27,10 @@ from metl_gui.ui.window import Window
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.production import live_runs, stop_run
 from metl_gui.workbench.running import PRODUCTION
-from tests.helpers.killing import end_everything
+from tests.helpers.killing import below, end_everything, wait_for
 from tests.helpers.lanes import LaneWorld, change
 from tests.helpers.table_project import table_project
+from tests.live.window_on_a_lane import WindowOrder
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
@@ -136,3 +141,48 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
         lambda: lane.progress is not None and lane.progress.tally.read == 2 * _RECORDS, timeout=_PATIENCE_MS
     )
     assert len(world.sent(f"{own_name}.out.order")) == 2 * _RECORDS
+
+
+def test_a_window_killed_with_a_lane_on_its_screen_takes_nothing_along_and_the_next_window_shows_the_lane(
+    window: Window, kafka: KafkaBroker, world: LaneWorld, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_project = window.project.workbench
+    assert open_project is not None
+    project, project_id = open_project.path, open_project.project_id
+    window.projects.close()
+    order = WindowOrder(
+        project=str(project),
+        settings=str(tmp_path / "other.ini"),
+        source=kafka.address(world.source),
+        sink=kafka.address(world.sink),
+        errors=kafka.address(world.errors),
+        records=_RECORDS,
+    )
+    command = [sys.executable, "-m", "tests.live.window_on_a_lane", msgspec.json.encode(order).decode()]
+    root = Path(__file__).parents[2]
+    killed = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root)
+    assert killed.stdout is not None
+    try:
+        run_id = killed.stdout.readline().decode().strip()
+        (run,) = live_runs(project_id)
+        lane_process = run.process.holder.process_id
+        own = set(below(killed.pid)) - {lane_process, *below(lane_process)}
+    finally:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        killed.stdout.close()
+    assert run.run_id == run_id
+    world.send(change(number) for number in range(_RECORDS, 2 * _RECORDS))
+    wait_for(lambda: len(world.sent(world.sink)) == 2 * _RECORDS)
+    wait_for(lambda: not any(Path(f"/proc/{each}").exists() for each in own))
+
+    window.projects.open_path(project, shows_live=True)
+    page = window.run_page
+
+    def is_shown() -> bool:
+        progress = page.lane.lane.progress
+        return page.isVisible() and progress is not None and progress.tally.read == 2 * _RECORDS
+
+    qtbot.waitUntil(is_shown, timeout=_PATIENCE_MS)
+    assert page.views.currentIndex() == LANE
+    assert len({sent.position for sent in world.sent(world.sink)}) == 2 * _RECORDS

@@ -56,6 +56,8 @@ def test_a_window_that_is_started_for_the_live_run_shows_it_as_soon_as_its_proje
     with Workbench.open(sample.project) as workbench:
         keep_lane(workbench, "lane-1", os.getpid())
     window = make_window()
+    window.projects.open_path(sample.project)  # shown on the Map page, and found so the next time
+    window.projects.close()
     window.projects.open_path(sample.project, shows_live=True)
     assert window.stack.currentWidget() is window.run_page
     assert window.run_page.production.followed is not None

@@ -20,7 +20,7 @@ from metl_gui.errors import RunError
 from metl_gui.workbench.components import guard, guarding
 from metl_gui.workbench.live_process import read_facts
 from tests.helpers.killing import command_of
-from tests.helpers.spark_fixtures import kernel_cache
+from tests.helpers.machine_code import kernel_cache
 from tests.soak.servers import Servers
 
 GROUP = "soak-lane"

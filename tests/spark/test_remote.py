@@ -27,7 +27,8 @@ from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import FX, SampleFolder, build_project
-from tests.helpers.spark_fixtures import kernel_cache, make_python
+from tests.helpers.machine_code import kernel_cache
+from tests.helpers.spark_fixtures import make_python
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 24_000

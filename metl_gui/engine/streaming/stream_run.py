@@ -38,7 +38,7 @@ from metl_gui.engine.topic_orders import with_topics
 from metl_gui.errors import RunCancelled, RunError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from metl_gui.engine.runtimes import Runtime
     from metl_gui.engine.streaming.by_hand import Driver
@@ -343,7 +343,10 @@ class StreamRun:
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
             ) from fault
-        raise self._in_words(fault) from fault
+        error = self._in_words(fault)
+        if error.title == DISK_FULL and self.runtime.target.is_local:
+            _close_unused(self.runtime.spark)
+        raise error from fault
 
     def _in_words(self, fault: BaseException) -> RunError:
         """Say what happened, and put right what is said of runs all at once: what batches put in place stays."""
@@ -389,6 +392,12 @@ def _fault_of(driver: Driver) -> Exception | None:
         return driver.exception()
     except Exception as error:  # noqa: BLE001 - as above
         return error
+
+
+def _close_unused(spark: SparkSession) -> None:
+    """Have Java close the files that it could not write: they keep a full disk busy until its garbage is collected."""
+    with contextlib.suppress(Exception):
+        spark._jvm.System.gc()  # type: ignore[union-attr]  # of local sessions only
 
 
 def _stop(driver: Driver) -> None:

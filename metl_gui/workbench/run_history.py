@@ -6,6 +6,8 @@ Source: ux.md §5 (two runs can be compared) and §7 (reports of production runs
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -35,6 +37,7 @@ __all__ = ["PastRun", "RunComparison", "RunStatus", "collect_ended", "compare_ru
 
 _log = logging.getLogger(__name__)
 _COLLECTED = "collected"
+_ASKED_AT_ONCE = 8
 
 
 def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
@@ -45,8 +48,8 @@ def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
         limit: how many at most.
     """
     collect_ended(workbench)
-    live = [_of_process(run, RunStatus.RUNNING) for run in live_runs(workbench.project_id)]
-    died = [_of_process(run, RunStatus.DIED) for run in died_runs(workbench.project_id)]
+    live = _of_processes(live_runs(workbench.project_id), RunStatus.RUNNING)
+    died = _of_processes(died_runs(workbench.project_id), RunStatus.DIED)
     above = {run.run_id for run in (*live, *died)}
     logged = [_of_logged(workbench, run) for run in workbench.runs(limit) if run.run_id not in above]
     found = sorted(
@@ -131,6 +134,12 @@ def _marks(folder: Path) -> list[str]:
         return (folder / _COLLECTED).read_text().splitlines()
     except OSError:
         return []
+
+
+def _of_processes(found: Sequence[LiveRun], status: RunStatus) -> list[PastRun]:
+    """Ask all at once: the counts of lanes lie on servers, and those that are away let each one wait for seconds."""
+    with ThreadPoolExecutor(_ASKED_AT_ONCE) as asking:
+        return list(asking.map(lambda run: _of_process(run, status), found))
 
 
 def _of_process(run: LiveRun, status: RunStatus) -> PastRun:

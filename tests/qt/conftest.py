@@ -6,16 +6,20 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QEvent, QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.engine.lanes import lane_report
+from metl_gui.errors import RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.jobs import SynchronousJobs
+from metl_gui.ui.lanes import ordering
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
 from metl_gui.workbench.session import Workbench
@@ -47,6 +51,17 @@ def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"nobody answers: {question.windowTitle()}")
 
     monkeypatch.setattr(asking.Question, "exec", refuse)
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let whoever asks for a lane hear at once that its servers do not answer: Kafka's library tries for long."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise RunError("127.0.0.1:29092 does not answer.")
+
+    monkeypatch.setattr(ordering, "find_lane", refuse)
+    monkeypatch.setattr(lane_report, "lane_report", refuse)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from metl_gui.workbench.places import forget_old_runs, run_folder
 from metl_gui.workbench.production import (
     ORDER,
     PLAN,
+    LiveRun,
     ProductionOrder,
     died_runs,
     find_run,
@@ -97,6 +99,22 @@ def test_a_run_is_running_while_its_process_lives_and_died_when_it_is_gone(
     past = find_past(workbench, "r")
     assert (past.status, past.can_go_on) == (RunStatus.DIED, True)
     assert f"metl runs {workbench.path} --resume r1" in past.problems[0]
+
+
+def test_all_processes_are_asked_at_once_as_the_servers_of_their_counts_may_be_away(
+    workbench: Workbench, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["r1", "r2", "r3"]
+    for name in names:
+        add_process(workbench, name, holder_of(sleeper.pid))
+    together = threading.Barrier(len(names), timeout=30)
+
+    def report(run: LiveRun) -> RunReport:
+        together.wait()  # broken when one is asked after the other
+        return report_of(run.run_id)
+
+    monkeypatch.setattr(LiveRun, "report", report)
+    assert sorted(run.run_id for run in runs(workbench)) == names
 
 
 @pytest.mark.parametrize(

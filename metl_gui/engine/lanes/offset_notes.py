@@ -24,6 +24,7 @@ MOST_BYTES: Final = 4096
 """What a broker takes as metadata of an offset, where nothing else is set."""
 
 _MOST_PLAIN_BYTES: Final = 1 << 20
+_MOST_BASE_BYTES: Final = 1 << 26
 _COMPRESSED = "z:"
 
 
@@ -170,7 +171,7 @@ def read_note(metadata: str | None) -> OffsetNote | None:
     try:
         text = metadata.encode()
         if metadata.startswith(_COMPRESSED):
-            text = _unpacked(base64.b85decode(text[len(_COMPRESSED) :]))
+            text = _unpacked(base64.b85decode(text[len(_COMPRESSED) :]), _MOST_PLAIN_BYTES)
         return msgspec.json.decode(text, type=OffsetNote)
     except (ValueError, zlib.error, msgspec.MsgspecError, RecursionError):
         return None
@@ -188,7 +189,7 @@ def decoded_base(text: bytes) -> Tally:
         ValueError: they cannot be read.
     """
     try:
-        return _tally(msgspec.json.decode(zlib.decompress(text), type=_Counts))
+        return _tally(msgspec.json.decode(_unpacked(text, _MOST_BASE_BYTES), type=_Counts))
     except (zlib.error, msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error)) from error
 
@@ -200,9 +201,9 @@ def _encoded(note: OffsetNote) -> str:
     return _COMPRESSED + base64.b85encode(zlib.compress(plain, 1)).decode()
 
 
-def _unpacked(text: bytes) -> bytes:
-    """Decompress, but not without end: anybody who may commit offsets may have written it."""
-    return zlib.decompressobj().decompress(text, _MOST_PLAIN_BYTES)
+def _unpacked(text: bytes, most: int) -> bytes:
+    """Decompress, but not without end: whoever may commit offsets or write into the lane's topic may have made it."""
+    return zlib.decompressobj().decompress(text, most)
 
 
 def _counts(tally: Tally) -> _Counts:

@@ -72,6 +72,13 @@ def test_a_note_that_would_unpack_without_end_is_none() -> None:
     assert read_note(f"z:{base64.b85encode(bomb).decode()}") is None
 
 
+def test_counts_that_would_unpack_without_end_cannot_be_read() -> None:
+    plain = zlib.decompress(encoded_base(Tally(read=1, skipped=1)))
+    bomb = zlib.compress(plain[:-1] + b',"more":"' + b"a" * (80 << 20) + b'"}')
+    with pytest.raises(ValueError, match="truncated"):
+        decoded_base(bomb)
+
+
 def test_counts_come_out_of_the_topic_as_they_went_in() -> None:
     tally = Tally(read=3, by_attribute={"order@1": {hashlib.sha256(bytes([n])).hexdigest(): n + 1 for n in range(200)}})
     assert decoded_base(encoded_base(tally)) == tally

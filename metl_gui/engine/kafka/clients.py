@@ -36,17 +36,14 @@ _UNREACHABLE = frozenset(
         KafkaError.BROKER_NOT_AVAILABLE,
     }
 )
-_REFUSED = frozenset(
-    {
-        KafkaError._AUTHENTICATION,
-        KafkaError._SSL,
-        KafkaError.SASL_AUTHENTICATION_FAILED,
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.GROUP_AUTHORIZATION_FAILED,
-        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    }
-)
+_REFUSED = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError.SASL_AUTHENTICATION_FAILED})
+_FORBIDDEN = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: "topic",
+    KafkaError.GROUP_AUTHORIZATION_FAILED: "consumer group",
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "cluster",
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "transactional id",
+}
+"""What an access list of the servers keeps a user from."""
 
 
 class Said:
@@ -54,14 +51,14 @@ class Said:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.refusal = ""
+        self.refusal: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
         """Keep what an error says, in few words."""
         if error.code() != KafkaError._ALL_BROKERS_DOWN:
             self.texts = [*self.texts[-2:], error.str()]
-        if error.code() in _REFUSED:
-            self.refusal = error.str()
+        if error.code() in _REFUSED or error.code() in _FORBIDDEN:
+            self.refusal = error
 
     @property
     def last(self) -> str:
@@ -134,8 +131,11 @@ def _settings(servers: KafkaServers, said: Said | None) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def in_words(servers: KafkaServers, said: Said | None = None) -> Iterator[None]:
+def in_words(servers: KafkaServers, said: Said | None = None, about: str = "") -> Iterator[None]:
     """Say in words what a client raises.
+
+    Args:
+        servers, said, about: as of ``explained``.
 
     Raises:
         RunError: in place of an exception of the client.
@@ -143,16 +143,26 @@ def in_words(servers: KafkaServers, said: Said | None = None) -> Iterator[None]:
     try:
         yield
     except KafkaException as error:
-        raise explained(servers, error, said) from error
+        raise explained(servers, error, said, about) from error
 
 
-def explained(servers: KafkaServers, error: KafkaException, said: Said | None = None) -> RunError:
-    """Put an exception of a client into words."""
+def explained(servers: KafkaServers, error: KafkaException, said: Said | None = None, about: str = "") -> RunError:
+    """Put an exception of a client into words.
+
+    Args:
+        servers: whom it asked.
+        error: what it raised.
+        said: what it said of its connections.
+        about: the topic, group or id that was asked about, where there was one.
+    """
     kafka = error.args[0] if error.args else None
     if not isinstance(kafka, KafkaError):
         return RunError("A setting for Kafka will not do.", f"{servers.shown}: {error}.", "Mend the profile.")
-    if (said is not None and said.refusal) or kafka.code() in _REFUSED:
-        return _refused(servers, said.refusal if said is not None and said.refusal else kafka.str())
+    refusal = said.refusal if said is not None and said.refusal is not None else kafka
+    if refusal.code() in _FORBIDDEN:
+        return _forbidden(servers, refusal, about)
+    if refusal.code() in _REFUSED:
+        return _refused(servers, refusal.str())
     if kafka.code() in _UNREACHABLE:
         return unreachable(servers, said.last if said is not None else kafka.str())
     if kafka.code() == KafkaError._INVALID_ARG:
@@ -179,6 +189,15 @@ def unreachable(servers: KafkaServers, why: str = "") -> RunError:
     )
 
 
+def _forbidden(servers: KafkaServers, refusal: KafkaError, about: str) -> RunError:
+    user = f"the user {servers.user}" if servers.user else "this user"
+    return RunError(
+        f"The Kafka servers forbid {user} a {_FORBIDDEN[refusal.code()]}.",
+        f"{servers.shown}{f', {about}' if about else ''}: {refusal.str().rstrip('.')}.",
+        "Have whoever runs the servers allow it; the README lists all that the user of a lane needs.",
+    )
+
+
 def _refused(servers: KafkaServers, why: str) -> RunError:
     way = f"Mend the profile @{servers.profile}." if servers.profile else "Make a profile with user and password."
-    return RunError("The Kafka servers refuse the connection.", f"{servers.shown}: {why}.", way)
+    return RunError("The Kafka servers refuse the connection.", f"{servers.shown}: {why.rstrip('.')}.", way)

@@ -229,7 +229,7 @@ def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> Ru
     names = [name for name in there if not is_internal(name)]
     return RunError(
         f"There is no topic {topic}.",
-        f"{servers.shown} has {_some(names)}.",
+        f"{_shows(servers)} {_some(names)}.",
         near_names(topic, names) or "Check the name; topics by pattern begin with ^.",
     )
 
@@ -238,9 +238,15 @@ def _no_match(servers: KafkaServers, pattern: str, there: Iterable[str]) -> RunE
     names = [name for name in there if not is_internal(name)]
     return RunError(
         "No topic fits the pattern.",
-        f"{servers.shown} has {_some(names)}; ^{pattern} fits none of them whole.",
+        f"{_shows(servers)} {_some(names)}; ^{pattern} fits none of them whole.",
         "A pattern fits a whole name: ^shop\\..* fits every topic that begins with shop.",
     )
+
+
+def _shows(servers: KafkaServers) -> str:
+    """Begin to say what servers have: to a user, only what that one may see."""
+    user = servers.user
+    return f"{servers.shown} shows the user {user}" if user else f"{servers.shown} has"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -49,6 +49,11 @@ class KafkaServers(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, secrets=())
 
     @property
+    def user(self) -> str:
+        """Who logs in; empty for nobody, or whoever a certificate names."""
+        return dict(self.settings).get("sasl.username", "")
+
+    @property
     def shown(self) -> str:
         """The servers as reports, logs and screens name them."""
         return f"@{self.profile}" if self.profile else self.bootstrap

@@ -48,7 +48,7 @@ def ensure_topic(servers: KafkaServers, topic: str) -> None:
     """
     partitions = make_compacted(servers, topic, TOPIC_SETTINGS)
     if partitions:
-        with clients.in_words(servers):
+        with clients.in_words(servers, about=topic):
             _check(clients.admin(servers), servers, topic, partitions)
 
 
@@ -62,7 +62,7 @@ def make_compacted(servers: KafkaServers, topic: str, settings: Mapping[str, str
         RunError: the servers cannot be reached or refuse.
     """
     said = clients.Said()
-    with clients.in_words(servers, said):
+    with clients.in_words(servers, said, topic):
         admin = clients.admin(servers, said)
         known = admin.list_topics(timeout=_WAIT_SECONDS)
         if topic in known.topics and known.topics[topic].error is None:
@@ -219,7 +219,7 @@ class Reader:
 
     def _bounds(self, seconds: float = _WAIT_SECONDS) -> tuple[int, int]:
         partition = TopicPartition(self.topic, 0, 0)
-        with clients.in_words(self.servers, self._said):
+        with clients.in_words(self.servers, self._said, self.topic):
             try:
                 start, end = self._consumer.get_watermark_offsets(partition, timeout=seconds, cached=False)
             except KafkaException as error:
@@ -280,7 +280,7 @@ class Writer:
         left = self._producer.flush(seconds)
         if left or self._trouble is not None:
             if self._trouble is not None:
-                raise clients.explained(self.servers, KafkaException(self._trouble), self._said)
+                raise clients.explained(self.servers, KafkaException(self._trouble), self._said, self.topic)
             raise clients.unreachable(self.servers, self._said.last)
 
     def serve(self) -> None:

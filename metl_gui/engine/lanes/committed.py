@@ -21,7 +21,7 @@ from metl_gui.engine.report import Tally
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-_LOOK_SECONDS = 0.1
+_LOOK_SECONDS, _HEARD_SECONDS = 0.1, 0.2
 _PLACES_SECONDS = 3.0
 """How long it is known which partitions there are: a large cluster answers that with megabytes."""
 
@@ -66,7 +66,7 @@ class Committed:
         """
         servers, said = self.lister.servers, self.lister.said
         places = [TopicPartition(*place) for place in (*self.places(), *self._load_places)]
-        with in_words(servers, said):
+        with in_words(servers, said, f"group {self.group}"):
             found = self._patiently(lambda: self._client.committed(places, ANSWER_SECONDS)) if places else []
         return {Place(one.topic, one.partition): one for one in found if one.error is None and one.offset >= 0}
 
@@ -76,7 +76,7 @@ class Committed:
         Raises:
             RunError: somebody is, or the servers do not answer or refuse.
         """
-        with in_words(self.lister.servers, self.lister.said):
+        with in_words(self.lister.servers, self.lister.said, f"group {self.group}"):
             self._patiently(lambda: self._client.commit(offsets=list(offsets), asynchronous=False))
 
     def close(self) -> None:
@@ -107,8 +107,16 @@ class Committed:
                 return ask()
             except KafkaException as error:
                 if error.args[0].code() not in _MOVING or time.monotonic() > end:
+                    self._hear_why()
                     raise
                 time.sleep(_LOOK_SECONDS)
+
+    def _hear_why(self) -> None:
+        """Hear why there was no answer: that a group is forbidden comes as a message, while the question waits."""
+        heard = self._client.poll(_HEARD_SECONDS)
+        why = heard.error() if heard is not None else None
+        if why is not None:
+            self.lister.said(why)
 
     def _listed_load_places(self) -> tuple[Place, ...]:
         """Return the partitions of the topics by which initial loads keep how far they are."""

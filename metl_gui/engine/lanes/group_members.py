@@ -9,8 +9,9 @@ from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.lane_order import SESSION_MS
 from metl_gui.errors import RunError
 
-_LET_GO_SECONDS = SESSION_MS / 1000 + 3.0
-"""Members that have ended stay in the group until their session is over."""
+_LET_GO_SECONDS = 2 * SESSION_MS / 1000 + 3.0
+"""Members that have ended stay in the group until their session is over; that of one who was just joining begins when
+that of the one it waited for is over."""
 
 _LOOK_SECONDS = 0.5
 
@@ -41,7 +42,7 @@ def refuse_others(servers: KafkaServers, group: str, run_id: str) -> None:
 def _others(servers: KafkaServers, group: str, run_id: str) -> list[str]:
     """Return the names of members that are no tasks of a run."""
     said = Said()
-    with in_words(servers, said):
+    with in_words(servers, said, f"group {group}"):
         # Nobody answers any more once the client is gone.
         client = admin(servers, said)
         members = client.describe_consumer_groups([group], request_timeout=ANSWER_SECONDS)[group].result().members

@@ -56,7 +56,8 @@ def explain_refusal(
         return _topic_refused(order, *refused)
     kafka = error.args[0] if error.args else None
     if isinstance(kafka, KafkaError) and kafka.code() in _TOPIC | _ACCESS:
-        return explained(order.servers, error, said)
+        about = f"group and transactional ids {order.group}" if kafka.code() in _ACCESS else ""
+        return explained(order.servers, error, said, about)
     return None
 
 

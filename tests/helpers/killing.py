@@ -15,7 +15,7 @@ from pathlib import Path
 from metl_gui.workbench.live_process import read_facts
 from metl_gui.workbench.production import LiveRun
 
-_WAIT_SECONDS = 240
+_WAIT_SECONDS = 90
 
 
 def below(process_id: int) -> list[int]:

@@ -9,9 +9,8 @@ from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.lane_order import SESSION_MS
 from metl_gui.errors import RunError
 
-_LET_GO_SECONDS = 2 * SESSION_MS / 1000 + 3.0
-"""Members that have ended stay in the group until their session is over; that of one who was just joining begins when
-that of the one it waited for is over."""
+_LET_GO_SECONDS = SESSION_MS / 1000 + 3.0
+"""Members that have ended stay in the group until their session is over."""
 
 _LOOK_SECONDS = 0.5
 

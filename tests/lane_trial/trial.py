@@ -42,7 +42,7 @@ class Wanted:
         lane: which of the two.
         partitions: of each topic.
         tasks: of the lane.
-        leave_out_seconds: records of so long after the first message are not measured.
+        leave_out_seconds: records of the first seconds are not measured.
     """
 
     records: int
@@ -232,7 +232,7 @@ def _result(
     wanted: Wanted, report: RunReport, arrivals: list[Arrival], came: dict[str, int], troubles: tuple[str, ...]
 ) -> Result:
     missing, repeated = check(came, arrivals)
-    first = min((one.written_ms for one in arrivals), default=0) + wanted.leave_out_seconds * 1000
+    first = min(came.values()) + wanted.leave_out_seconds * 1000
     measured = [one for one in arrivals if one.position in came and came[one.position] >= first]
     seen = sorted(one.seen_ms for one in arrivals)
     seconds = (seen[-1] - seen[0]) / 1000 if seen else 0.0

@@ -94,8 +94,10 @@ def allow(admin: AdminClient, rights: Mapping[str, Right]) -> None:
         made.result(30)
 
 
-def map_all(spark: SparkProcess, topics: TrialTopics, servers: KafkaServers, folder: Path) -> RunReport:
-    """Run a lane as the user until it has read everything."""
+def run_lane(spark: SparkProcess, topics: TrialTopics, servers: KafkaServers, folder: Path) -> RunReport:
+    """Write records as one who may, and run a lane as the user until it has read them."""
+    in_the_clear = topics.servers.bootstrap
+    assert start(Load(in_the_clear, topics.source, _RECORDS, 0.0, 1, "json+schema")).wait() == 0
     giving_up = threading.Timer(_SECONDS, spark.cancel)
     giving_up.start()
 
@@ -121,17 +123,18 @@ def test_a_lane_needs_no_more_rights_than_are_listed_and_names_the_one_that_is_m
         "transactions": (f"forbid the user {USER} a transactional id", "transactional ids {group}"),
         "own topics": (f"forbid the user {USER} a topic", "metl.lane.{group}"),
     }
-    with trial_topics(broker.servers, 2) as topics, SparkProcess("local[2,4]") as spark:
-        assert start(Load(broker.bootstrap, topics.source, _RECORDS, 0.0, 1, "json+schema")).wait() == 0
-        rights = rights_of(topics)
+    with SparkProcess("local[2,4]") as spark:
         for name, words in missing.items():
-            allow(admin, {each: right for each, right in rights.items() if each != name})
-            with pytest.raises(RunError) as refused:
-                map_all(spark, topics, servers, tmp_path / name)
+            with trial_topics(broker.servers, 2) as topics:
+                rights = rights_of(topics)
+                allow(admin, {each: right for each, right in rights.items() if each != name})
+                with pytest.raises(RunError) as refused:
+                    run_lane(spark, topics, servers, tmp_path / name)
             said = f"{refused.value.title} {refused.value.text} {refused.value.hint}"
             for word in words:
                 assert word.format(**topics._asdict()) in said
             assert PASSWORD not in said
-        allow(admin, rights)
-        report = map_all(spark, topics, servers, tmp_path / "allowed")
+        with trial_topics(broker.servers, 2) as topics:
+            allow(admin, rights_of(topics))
+            report = run_lane(spark, topics, servers, tmp_path / "allowed")
     assert (report.read, report.mapped, report.set_aside) == (_RECORDS, _RECORDS, 0)

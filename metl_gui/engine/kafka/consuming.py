@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.engine.kafka.asking import AWAY, NO_LEADER, bounds
 from metl_gui.engine.kafka.clients import Said, consumer, explained, unreachable
 from metl_gui.engine.kafka.kept_clients import KeptClients
 from metl_gui.engine.kafka.listing import Place
@@ -179,7 +180,7 @@ class RangeReader:
             is_sure: its next offset is known not to be there.
         """
         next_, stop, name = self._nexts[place], self._stops[place], f"{place[0]}/{place[1]}"
-        begin, end = reader.get_watermark_offsets(TopicPartition(*place), _ASK_SECONDS)
+        begin, end = bounds(reader, TopicPartition(*place), _ASK_SECONDS)
         if begin > next_:
             self.notes.append(gone(name, next_, min(begin, stop)))
             if begin >= stop:
@@ -203,19 +204,7 @@ class RangeReader:
         reader.incremental_assign([TopicPartition(*place, offset)])
 
 
-_PASSING = frozenset(
-    {
-        KafkaError._TRANSPORT,
-        KafkaError._ALL_BROKERS_DOWN,
-        KafkaError._TIMED_OUT,
-        KafkaError._RESOLVE,
-        KafkaError._MAX_POLL_EXCEEDED,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.OFFSET_NOT_AVAILABLE,
-        KafkaError.FENCED_LEADER_EPOCH,
-    }
-)
+_PASSING = AWAY | NO_LEADER | {KafkaError._MAX_POLL_EXCEEDED}
 
 
 class _Client:

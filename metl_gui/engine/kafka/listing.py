@@ -17,6 +17,7 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own name, marked as another's
 from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
+from metl_gui.engine.kafka.asking import NO_LEADER
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, explained, in_words
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.errors import RunError, near_names
@@ -37,18 +38,8 @@ EARLIEST: Final = OFFSET_SPEC_EARLIEST
 LATEST: Final = OFFSET_SPEC_LATEST
 Place = tuple[str, int]
 
-_PASSING = frozenset(
-    {
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.FENCED_LEADER_EPOCH,
-        KafkaError.UNKNOWN_LEADER_EPOCH,
-        KafkaError.OFFSET_NOT_AVAILABLE,
-        KafkaError.REPLICA_NOT_AVAILABLE,
-    }
-)
-"""What servers say of a partition while they choose who answers for it."""
+_PASSING = NO_LEADER | {KafkaError.UNKNOWN_TOPIC_OR_PART}
+"""What servers say of a partition that is there, until all of them know it and who answers for it."""
 
 
 class ListedPartition(msgspec.Struct, frozen=True):

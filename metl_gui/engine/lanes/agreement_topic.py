@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]
 
 from metl_gui.engine.kafka import clients
+from metl_gui.engine.kafka.asking import bounds
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes import agreement_log as log
 from metl_gui.engine.lanes.agreement_fold import KEPT_MS, Fold
@@ -221,7 +222,7 @@ class Reader:
         partition = TopicPartition(self.topic, 0, 0)
         with clients.in_words(self.servers, self._said, self.topic):
             try:
-                start, end = self._consumer.get_watermark_offsets(partition, timeout=seconds, cached=False)
+                start, end = bounds(self._consumer, partition, seconds)
             except KafkaException as error:
                 if error.args[0].code() in _GONE:
                     raise self._gone() from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.engine.kafka.asking import patiently
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words
 from metl_gui.engine.kafka.listing import LATEST, Lister
 from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, Place, lane_topic
@@ -21,7 +22,7 @@ from metl_gui.engine.report import Tally
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-_LOOK_SECONDS, _HEARD_SECONDS = 0.1, 0.2
+_HEARD_SECONDS = 0.2
 _PLACES_SECONDS = 3.0
 """How long it is known which partitions there are: a large cluster answers that with megabytes."""
 
@@ -101,15 +102,11 @@ class Committed:
 
     def _patiently(self, ask: Callable[[], _Answer]) -> _Answer:
         """Ask again while the servers choose who answers for the group."""
-        end = time.monotonic() + ANSWER_SECONDS
-        while True:
-            try:
-                return ask()
-            except KafkaException as error:
-                if error.args[0].code() not in _MOVING or time.monotonic() > end:
-                    self._hear_why()
-                    raise
-                time.sleep(_LOOK_SECONDS)
+        try:
+            return patiently(ask, ANSWER_SECONDS)
+        except KafkaException:
+            self._hear_why()
+            raise
 
     def _hear_why(self) -> None:
         """Hear why there was no answer: that a group is forbidden comes as a message, while the question waits."""
@@ -194,12 +191,3 @@ class Committed:
 
 HAS_MEMBERS = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS})
 """Others are at work in the group already, and began where they were told to."""
-
-_MOVING = frozenset(
-    {
-        KafkaError.NOT_COORDINATOR,
-        KafkaError.COORDINATOR_NOT_AVAILABLE,
-        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-        KafkaError._WAIT_COORD,
-    }
-)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.engine.kafka.asking import AWAY, NO_LEADER, bounds
 from metl_gui.engine.kafka.clients import Said, consumer, producer
 from metl_gui.engine.kafka.listing import fitting
 from metl_gui.engine.kafka.outgoing import Outgoing
@@ -279,7 +280,7 @@ class Exchange:
     def _reset(self, place: Place, error: KafkaError) -> None:
         """Say where the first record is, where retention was faster than the lane; the partition stands still now."""
         partition = TopicPartition(place.topic, place.partition)
-        first, _ = self.consumer.get_watermark_offsets(partition, _CALL_SECONDS, cached=False)
+        first, _ = bounds(self.consumer, partition, _CALL_SECONDS)
         known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
         name = f"{place.topic}/{place.partition}"
         self.owner.lost(place, first, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}")
@@ -289,18 +290,14 @@ class Exchange:
             self.refused = error, message.topic() or ""
 
 
-_PASSING = frozenset(
-    {
-        KafkaError._TRANSPORT,
-        KafkaError._ALL_BROKERS_DOWN,
-        KafkaError._RESOLVE,
-        KafkaError._TIMED_OUT,
+_PASSING = (
+    AWAY
+    | NO_LEADER
+    | {
         KafkaError._MAX_POLL_EXCEEDED,
         KafkaError.UNKNOWN_TOPIC_OR_PART,
         KafkaError._UNKNOWN_PARTITION,
         KafkaError._UNKNOWN_TOPIC,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
     }
 )
 """What goes by itself: the client tries again."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException, TopicPartition
 
+from metl_gui.engine.kafka.asking import bounds
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.agreement_topic import Reader, Writer, make_compacted
@@ -172,7 +173,7 @@ def read_bases(servers: KafkaServers, topic: str, wanted: dict[Place, int]) -> d
 
 
 def _beginning(reading: Consumer, topic: str) -> int:
-    return reading.get_watermark_offsets(TopicPartition(topic, 0), timeout=ANSWER_SECONDS, cached=False)[0]
+    return bounds(reading, TopicPartition(topic, 0), ANSWER_SECONDS)[0]
 
 
 def _base(value: bytes | None) -> tuple[int, Tally] | None:

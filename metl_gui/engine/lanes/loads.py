@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.engine.kafka.asking import bounds
 from metl_gui.engine.kafka.clients import Said, consumer
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place
 from metl_gui.engine.lanes.lane_topic import LaneWords
@@ -353,7 +354,7 @@ class Loads:
             load.ended(message.offset() or 0)
         elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
             if (reads := load.reads) is not None:
-                first, _ = reader.get_watermark_offsets(reads, _ASK_SECONDS, cached=False)
+                first, _ = bounds(reader, reads, _ASK_SECONDS)
                 self._lost(Place(reads.topic, reads.partition), load.gone(first))
                 self._assign()
         elif not error.retriable():

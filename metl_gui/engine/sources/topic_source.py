@@ -13,6 +13,7 @@ from typing import Final
 from confluent_kafka import TopicPartition
 
 from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.engine.kafka.asking import patiently
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.consuming import Wanted
 from metl_gui.engine.kafka.listing import Lister
@@ -132,15 +133,9 @@ class ErrorTopicSource(TopicSource):
         """
         if not self.is_marked:
             return
+        offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
         for reason in self.reasons or (_ALL,):
-            offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
-            said = Said()
-            with in_words(self.servers, said):
-                client = consumer(self.servers, said, group_id=self._group(reason))
-                try:
-                    client.commit(offsets=offsets, asynchronous=False)
-                finally:
-                    client.close()
+            self._commit(reason, offsets)
 
     def _from_first(self, one: Wanted) -> Wanted:
         """Leave out what is behind whatever its reason."""
@@ -166,12 +161,21 @@ class ErrorTopicSource(TopicSource):
             listed = client.list_consumer_groups(request_timeout=ANSWER_SECONDS).result().valid or ()
         return sorted(one.group_id.removeprefix(head) for one in listed if one.group_id.startswith(head))
 
+    def _commit(self, reason: str, offsets: list[TopicPartition]) -> None:
+        said = Said()
+        with in_words(self.servers, said):
+            client = consumer(self.servers, said, group_id=self._group(reason))
+            try:
+                patiently(lambda: client.commit(offsets=offsets, asynchronous=False), ANSWER_SECONDS)
+            finally:
+                client.close()
+
     def _committed(self, reason: str, places: list[TopicPartition]) -> Mapping[str, int]:
         said = Said()
         with in_words(self.servers, said):
             client = consumer(self.servers, said, group_id=self._group(reason))
             try:
-                found = client.committed(places, timeout=ANSWER_SECONDS)
+                found = patiently(lambda: client.committed(places, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
             finally:
                 client.close()
         return {f"{one.topic}/{one.partition}": one.offset for one in found if one.offset > 0}

@@ -17,6 +17,7 @@ from tests.helpers.odd_names import HOSTILE
 from tests.helpers.outside import python_with, said_by
 from tests.unit.workbench.conftest import declare
 from tests.unit.workbench.exports.odd_document import odd_document
+from tests.unit.workbench.exports.openlineage_schema import JOB_EVENT
 
 OPENLINEAGE = EXPORTS["openlineage"]
 NAMESPACES = {"sources": "kafka://broker:9092", "targets": "kafka://broker:9093", "jobs": "pay"}
@@ -90,6 +91,24 @@ print(count)
 """
 
 
+_CHECK = """
+import json, sys
+from jsonschema import Draft202012Validator, FormatChecker
+
+schema = json.loads(sys.argv[2])
+Draft202012Validator.check_schema(schema)
+check = Draft202012Validator(schema, format_checker=FormatChecker())
+for line in open(sys.argv[1], encoding="utf-8"):
+    print(json.dumps([str(error.message)[:300] for error in check.iter_errors(json.loads(line))]))
+"""
+
+
+def broken(path: Path) -> list[list[str]]:
+    """Return what the schema of the standard holds against each event of a file."""
+    python = python_with("jsonschema[format-nongpl]==4.25.1")
+    return [json.loads(line) for line in said_by(python, _CHECK, path, json.dumps(JOB_EVENT)).splitlines()]
+
+
 def read_by_client(path: Path) -> int:
     return int(said_by(python_with("openlineage-python==1.39.0"), _READ, path))
 
@@ -108,6 +127,34 @@ def test_the_client_of_the_standard_takes_names_that_broke_programs(tmp_path: Pa
     path = tmp_path / "a.jsonl"
     export(odd_document(), OPENLINEAGE, path, Choices(include_unconfirmed=True))
     assert read_by_client(path) == len(HOSTILE)
+
+
+@pytest.mark.slow
+def test_every_event_keeps_to_the_schema_of_the_standard(mapped: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    export(mapped.document, OPENLINEAGE, path, Choices(options=NAMESPACES))
+    assert broken(path) == [[], []]
+    export(odd_document(), OPENLINEAGE, path, Choices(include_unconfirmed=True))
+    assert broken(path) == [[]] * len(HOSTILE)
+
+
+@pytest.mark.slow
+def test_an_event_that_breaks_the_schema_of_the_standard_is_found(mapped: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    export(mapped.document, OPENLINEAGE, path)
+    event = path.read_text(encoding="utf-8").splitlines()[0]
+    breaks = [
+        ('"eventTime":"', '"eventTime":"about '),
+        ('"producer":"urn:', '"producer":"a '),
+        ('"_schemaURL":', '"_schema":'),
+        ('"inputFields":', '"inputs":'),
+        ('"type":"DIRECT"', '"type":"COPIED"'),
+        ('"masking":false', '"masking":"no"'),
+        ('"job":{', '"run":{},"job":{'),
+    ]
+    assert all(old in event for old, _ in breaks)
+    path.write_text("".join(event.replace(*one) + "\n" for one in breaks), encoding="utf-8")
+    assert [bool(found) for found in broken(path)] == [True] * len(breaks)
 
 
 def test_a_column_names_each_column_that_feeds_it_once_whatever_the_versions(mapped: Workbench, tmp_path: Path) -> None:

@@ -147,9 +147,10 @@ def test_a_release_that_renames_a_column_is_met_without_a_loss_and_all_servers_e
 def test_with_its_window_all_that_the_demo_has_started_ends(start: Start, close_window: Path, tmp_path: Path) -> None:
     demo = start(_SHOWN)
     read_until(demo, "The window shows the lane", tmp_path)
+    # A process that was started a moment ago has no command line yet.
+    until(lambda: any("--live" in command_of(process_id) for process_id in below(demo.pid)))
     started = all_of(demo, tmp_path)
     assert len(started) > _SERVERS
-    assert any("--live" in command_of(process_id) for process_id in started)
     close_window.touch()
     assert demo.wait(_SECONDS) == _ENDED, (tmp_path / "notes").read_text()
     until(lambda: not any(stat_of(process_id) for process_id in started))

@@ -204,8 +204,9 @@ class SparkProcess:
         started = time.monotonic()
         is_begun = is_last
         while True:
-            event = link.next_event(_LOOK_SECONDS)
-            if event is None and self._cancel_at is not None and time.monotonic() > self._cancel_at:
+            left = float("inf") if self._cancel_at is None else self._cancel_at - time.monotonic()
+            event = link.next_event(max(0.0, min(left, _LOOK_SECONDS)))
+            if event is None and left <= 0:
                 link.kill()
                 event = RunStopped(spec.run_id, round(time.monotonic() - started, 3))
             elif event is None and not link.is_alive:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
+from metl_gui.engine.kafka.asking import AWAY
 from metl_gui.engine.kafka.listing import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
@@ -23,6 +24,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.agreement import begin_lane
 from metl_gui.engine.lanes.committed import Committed
+from metl_gui.engine.lanes.exchange import end_left_open
 from metl_gui.engine.lanes.lane_order import Failure, LaneOrder, Place, failed_key, stop_key
 from metl_gui.engine.lanes.lane_task import LaneTask
 from metl_gui.engine.lanes.lane_topic import LaneWords, make_topic
@@ -30,6 +32,7 @@ from metl_gui.engine.lanes.members import PlanState
 from metl_gui.engine.lanes.offset_notes import OffsetNote
 from metl_gui.engine.report import Tally
 from metl_gui.engine.runs import RunSpec
+from metl_gui.errors import RunError
 from metl_gui.store.lease import Holder
 from metl_gui.workbench.lanes import Lane
 from metl_gui.workbench.live_process import Phase, ProcessFacts, write_facts
@@ -207,7 +210,26 @@ class LaneWorld:
 
     def wait_for_read(self, count: int) -> None:
         """Wait until the lane has counted so many records."""
-        until(lambda: self.tally().read >= count, f"record {count}")
+        until(lambda: self._has_read(count), f"record {count}")
+
+    def _has_read(self, count: int) -> bool:
+        """Ask as who leads a lane does: servers that were started again a moment ago may not answer for a while."""
+        try:
+            return self.tally().read >= count
+        except RunError as error:
+            if isinstance(error.__cause__, KafkaException) and error.__cause__.args[0].code() in AWAY:
+                return False
+            raise
+
+    def is_held_up(self) -> bool:
+        """Whether a transaction that is open keeps consumers from what stands behind it in the sink."""
+
+        def ends(level: IsolationLevel) -> list[int]:
+            specs: Any = OffsetSpec
+            asked = {TopicPartition(self.sink, number): specs.latest() for number in range(2)}
+            return [one.result().offset for one in self.admin.list_offsets(asked, isolation_level=level).values()]
+
+        return ends(IsolationLevel.READ_COMMITTED) != ends(IsolationLevel.READ_UNCOMMITTED)
 
     def sent(self, *topics: str) -> list[Sent]:
         """Read topics from their beginning to what is committed now."""
@@ -265,6 +287,7 @@ class LaneThreads:
         if any(thread.is_alive() for thread in self._threads):
             faulthandler.dump_traceback()
         assert not any(thread.is_alive() for thread in self._threads)
+        end_left_open(self.order, len(self.tasks))  # as who leads a lane does
 
     @property
     def failure(self) -> Failure | None:

@@ -23,6 +23,7 @@ from metl_gui.engine.lanes.lane_order import LaneOrder, Place, Trouble, lane_top
 from metl_gui.engine.lanes.lane_report import lane_report
 from metl_gui.engine.lanes.lane_start import LaneStart
 from metl_gui.engine.lanes.members import PlanState, SetBackOrder
+from metl_gui.engine.runs import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.workbench.components.kafka import KafkaBroker
 from tests.helpers.killing import below, command_of
@@ -232,8 +233,7 @@ def test_a_killed_worker_and_a_stop_leave_one_report_whose_counts_add_up_to_what
     spec = world.spec(order_plan(world.source), tmp_path)
     events: list[EngineEvent] = []
     with SparkProcess("local[2,4]") as spark:
-        lane = threading.Thread(target=spark.run, args=(spec, events.append))
-        lane.start()
+        lane = started(spark, spec, events)
         world.send(change(n) for n in range(3_000))
         world.wait_for_read(3_000)
         _kill_a_worker(spark)
@@ -254,6 +254,48 @@ def test_a_killed_worker_and_a_stop_leave_one_report_whose_counts_add_up_to_what
     assert (told.tally.read, [one.lag for one in told.partitions]) == (6_000, [0, 0])
 
 
+def test_a_lane_that_is_stopped_while_its_tasks_hang_leaves_no_transaction_open_before_its_readers(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name)
+    spec = world.spec(order_plan(world.source), tmp_path)
+    events: list[EngineEvent] = []
+    with SparkProcess("local[2,4]") as spark, contextlib.ExitStack() as stack:
+        lane = started(spark, spec, events)
+        sending = threading.Thread(target=world.send, args=([change(n) for n in range(60_000)],))
+        sending.start()
+        stack.callback(sending.join)
+        world.wait_for_read(2_000)
+        hang_within_a_transaction(world, _workers(spark))
+        spark.cancel()
+        lane.join()
+        assert not world.is_held_up()
+    (stopped,) = (event.report for event in events if isinstance(event, RunFinished))
+    assert stopped.read == stopped.messages_out == len(world.sent(world.sink))
+
+
+def started(spark: SparkProcess, spec: RunSpec, events: list[EngineEvent]) -> threading.Thread:
+    """Start a lane beside the test; the thread lasts as long as it."""
+    lane = threading.Thread(target=spark.run, args=(spec, events.append))
+    lane.start()
+    return lane
+
+
+def hang_within_a_transaction(world: LaneWorld, workers: list[int]) -> None:
+    """Stop the processes of tasks where they are in the middle of one."""
+
+    def are_stopped_within_one() -> bool:
+        for worker in workers:
+            os.kill(worker, signal.SIGSTOP)
+        if world.is_held_up():
+            return True
+        for worker in workers:
+            os.kill(worker, signal.SIGCONT)
+        return False
+
+    until(are_stopped_within_one, "a transaction")
+
+
 def test_a_lane_that_is_tried_ends_at_what_was_there_and_leaves_no_topic_of_its_own(
     kafka: KafkaBroker, own_name: str, tmp_path: Path
 ) -> None:
@@ -267,6 +309,9 @@ def test_a_lane_that_is_tried_ends_at_what_was_there_and_leaves_no_topic_of_its_
 
 
 def _kill_a_worker(spark: SparkProcess) -> None:
+    os.kill(_workers(spark)[-1], signal.SIGKILL)
+
+
+def _workers(spark: SparkProcess) -> list[int]:
     daemons = [one for one in below(spark.process_id or 0) if "pyspark.daemon" in command_of(one)]
-    workers = [one for one in daemons if any(one in below(other) for other in daemons)]
-    os.kill(workers[-1], signal.SIGKILL)
+    return [one for one in daemons if any(one in below(other) for other in daemons)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import KafkaError, KafkaException
 
+from metl_gui.engine.kafka.asking import AWAY, NO_COORDINATOR, NO_LEADER
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
 ANSWER_SECONDS: Final = 6.0
 """How long servers may take to answer a question before a run starts."""
 
-_QUIET: dict[str, Any] = {"log_level": 0, "client.id": "metl-workbench", "socket.connection.setup.timeout.ms": 5_000}
-_UNREACHABLE = frozenset(
+_QUIET: dict[str, Any] = {
+    "log_level": 0,
+    "client.id": "metl-workbench",
+    "socket.connection.setup.timeout.ms": 5_000,
+    # By default servers that were away for long are called every ten seconds only.
+    "reconnect.backoff.max.ms": 1_000,
+}
+_UNREACHABLE = AWAY | frozenset(
     {
-        KafkaError._TRANSPORT,
-        KafkaError._TIMED_OUT,
-        KafkaError._ALL_BROKERS_DOWN,
-        KafkaError._RESOLVE,
         KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._MSG_TIMED_OUT,
         KafkaError._WAIT_COORD,
         KafkaError.REQUEST_TIMED_OUT,
         KafkaError.BROKER_NOT_AVAILABLE,
@@ -165,6 +169,12 @@ def explained(servers: KafkaServers, error: KafkaException, said: Said | None = 
         return _refused(servers, refusal.str())
     if kafka.code() in _UNREACHABLE:
         return unreachable(servers, said.last if said is not None else kafka.str())
+    if kafka.code() in NO_LEADER | NO_COORDINATOR:
+        return RunError(
+            "The Kafka servers have not agreed yet on who answers.",
+            f"{servers.shown}{f', {about}' if about else ''}: {kafka.str().rstrip('.')}.",
+            "Try again in some seconds. If it stays so, a server is missing: ask whoever runs them.",
+        )
     if kafka.code() == KafkaError._INVALID_ARG:
         return RunError("A setting for Kafka will not do.", f"{servers.shown}: {kafka.str()}.", "Mend the profile.")
     return RunError(

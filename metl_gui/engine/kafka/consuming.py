@@ -220,7 +220,6 @@ class _Client:
             # What is fetched beyond a range is fetched again for the next one.
             queued_max_messages_kbytes=16_384,
             max_poll_interval_ms=86_400_000,
-            reconnect_backoff_max_ms=1_000,
         )
 
     def close(self) -> None:

@@ -153,7 +153,6 @@ class Reader:
                 isolation_level="read_uncommitted",
                 fetch_wait_max_ms=200,
                 fetch_error_backoff_ms=100,
-                reconnect_backoff_max_ms=1000,
             )
 
     def first(self) -> Iterator[Entry]:
@@ -261,7 +260,6 @@ class Writer:
                 self._said,
                 linger_ms=0,
                 message_timeout_ms=round(keep_seconds * 1000),
-                reconnect_backoff_max_ms=1000,
             )
 
     def write(self, key: str, value: bytes | None) -> None:

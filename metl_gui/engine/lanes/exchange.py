@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -25,7 +26,7 @@ from metl_gui.engine.lanes.lane_order import SESSION_MS, LaneOrder, Place
 from metl_gui.engine.lanes.patient_calls import PatientCalls
 
 if TYPE_CHECKING:
-    from confluent_kafka import Message
+    from confluent_kafka import Message, Producer
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ _END_SECONDS = 8.0
 """How long the end of a transaction may take; servers that were killed and started again are back by then."""
 
 _CLOSE_SECONDS = 3.0
+_LEFT_SECONDS, _MOST_AT_ONCE = 3.0, 8
 _FULL_SECONDS = 0.05
 _SETTLE_SECONDS = 0.004
 """Servers write the marks of a transaction after its end; who begins the next one before is sent away for 20 ms."""
@@ -54,7 +56,6 @@ _CONSUMING: dict[str, Any] = {
     "fetch_error_backoff_ms": 100,
     "queued_max_messages_kbytes": 32_768,
     "topic_metadata_refresh_interval_ms": 5_000,
-    "reconnect_backoff_max_ms": 1_000,
 }
 _PRODUCING: dict[str, Any] = {
     # What is asked while the transaction before is still being ended is asked again; by default after 100 ms.
@@ -67,7 +68,6 @@ _PRODUCING: dict[str, Any] = {
     "topic_metadata_propagation_max_ms": 5_000,
     "queue_buffering_max_messages": 1_000_000,
     "queue_buffering_max_kbytes": 262_144,
-    "reconnect_backoff_max_ms": 1_000,
 }
 
 
@@ -108,17 +108,10 @@ class Exchange:
         self.owner = owner
         self.said = Said()
         self.refused: tuple[KafkaError, str] | None = None
-        name = f"{order.run_id}-{number}"  # ``group_members`` reads it
-        self.producer = producer(
-            order.servers,
-            self.said,
-            self._delivered,
-            transactional_id=f"{order.group}-{name}",
-            # A topic takes no batch that is larger than a message may be.
-            batch_size=min([_BATCH_BYTES, *order.limits.values()]),
-            **_PRODUCING,
+        self.producer = _producer(order, number, self.said, self._delivered)
+        self.consumer = consumer(
+            order.servers, self.said, group_id=order.group, group_instance_id=_name(order, number), **_CONSUMING
         )
-        self.consumer = consumer(order.servers, self.said, group_id=order.group, group_instance_id=name, **_CONSUMING)
         self._topics: list[str] = []
         self._settled = 0.0
         self._calls = PatientCalls()
@@ -288,6 +281,49 @@ class Exchange:
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None and self.refused is None and error.code() not in _PURGED:
             self.refused = error, message.topic() or ""
+
+
+def end_left_open(order: LaneOrder, tasks: int) -> None:
+    """End the transactions that tasks which are gone left open.
+
+    Whoever reads what is committed waits at the first of them until it times out, for up to half a minute. Where the
+    servers do not answer soon, that is how they end.
+
+    Args:
+        order: the lane's, whose tasks are at work no more.
+        tasks: how many there were.
+    """
+
+    def end(number: int) -> None:
+        try:
+            # Who begins under the name of another ends what that one has begun.
+            _producer(order, number).init_transactions(_LEFT_SECONDS)
+        except KafkaException as error:
+            _log.info("what task %s may have left open is left to its timeout: %s", number, error)
+
+    with ThreadPoolExecutor(_MOST_AT_ONCE) as ending:
+        list(ending.map(end, range(tasks)))
+
+
+def _name(order: LaneOrder, number: int) -> str:
+    return f"{order.run_id}-{number}"  # ``group_members`` reads it
+
+
+def _producer(
+    order: LaneOrder,
+    number: int,
+    said: Said | None = None,
+    on_delivery: Callable[[KafkaError | None, Message], None] | None = None,
+) -> Producer:
+    return producer(
+        order.servers,
+        said,
+        on_delivery,
+        transactional_id=f"{order.group}-{_name(order, number)}",
+        # A topic takes no batch that is larger than a message may be.
+        batch_size=min([_BATCH_BYTES, *order.limits.values()]),
+        **_PRODUCING,
+    )
 
 
 _PASSING = (

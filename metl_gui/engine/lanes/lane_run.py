@@ -21,6 +21,7 @@ from metl_gui.engine.events import EngineEvent, LaneTroubled, MembersChanged, Ru
 from metl_gui.engine.failures import run_error
 from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.lanes.agreement import AgreementWatch
+from metl_gui.engine.lanes.exchange import end_left_open
 from metl_gui.engine.lanes.lane_course import LaneCourse
 from metl_gui.engine.lanes.lane_job import LaneJob
 from metl_gui.engine.lanes.lane_order import (
@@ -203,16 +204,16 @@ class LaneRun:
         self._trouble("spark", f"Spark lost tasks of the lane and starts them again: {fault.text or fault.title}")
 
     def _end(self, job: LaneJob, words: LaneWords) -> None:
-        """Have the tasks end behind their transactions."""
-        if job.is_over.is_set():
-            return
-        seconds = STOP_SECONDS
-        try:
-            words.say(stop_key(self.spec.run_id), self.token.encode(), _SAY_SECONDS)
-        except RunError as error:
-            _log.warning("the tasks cannot be told to end: %s", error)
-            seconds = 0.0
-        job.end(seconds)
+        """Have the tasks end behind their transactions, and end those of tasks that could not."""
+        if not job.is_over.is_set():
+            try:
+                words.say(stop_key(self.spec.run_id), self.token.encode(), _SAY_SECONDS)
+            except RunError as error:
+                _log.warning("the tasks cannot be told to end: %s", error)
+                job.end(0.0)
+                return
+            job.end(STOP_SECONDS)
+        end_left_open(job.order, job.tasks)
 
     def _report(self) -> RunReport:
         """Read the report out of what was committed.

@@ -172,7 +172,7 @@ class Exchange:
         """Send messages in the transaction.
 
         Raises:
-            KafkaException: one of them cannot be sent.
+            KafkaException: one of them cannot be sent; its second argument is the topic.
         """
         produce = self.producer.produce
         for message in messages:
@@ -183,6 +183,8 @@ class Exchange:
                     break
                 except BufferError:
                     self.producer.poll(_FULL_SECONDS)
+                except KafkaException as error:
+                    raise KafkaException(error.args[0], topic) from error
 
     def commit(self, offsets: Sequence[TopicPartition], may_commit: Callable[[], bool]) -> bool:
         """End the transaction together with the offsets.

@@ -48,13 +48,15 @@ def explain_refusal(
 
     Args:
         order: the lane's.
-        error: what was raised.
+        error: what was raised; with a topic behind it when it was about a message.
         refused: why a message could not be written, and into which topic, when that is known.
         said: what the client said of its connections.
     """
     if refused is not None and refused[0].code() in _TOPIC:
         return _topic_refused(order, *refused)
     kafka = error.args[0] if error.args else None
+    if isinstance(kafka, KafkaError) and kafka.code() in _TOPIC and len(error.args) > 1:
+        return _topic_refused(order, kafka, str(error.args[1]))
     if isinstance(kafka, KafkaError) and kafka.code() in _TOPIC | _ACCESS:
         about = f"group and transactional ids {order.group}" if kafka.code() in _ACCESS else ""
         return explained(order.servers, error, said, about)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import signal
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -262,9 +265,11 @@ def test_a_lane_that_is_stopped_while_its_tasks_hang_leaves_no_transaction_open_
     events: list[EngineEvent] = []
     with SparkProcess("local[2,4]") as spark, contextlib.ExitStack() as stack:
         lane = started(spark, spec, events)
-        sending = threading.Thread(target=world.send, args=([change(n) for n in range(60_000)],))
+        is_over = threading.Event()
+        sending = threading.Thread(target=world.send, args=(flowing(is_over),))
         sending.start()
         stack.callback(sending.join)
+        stack.callback(is_over.set)
         world.wait_for_read(2_000)
         hang_within_a_transaction(world, _workers(spark))
         spark.cancel()
@@ -272,6 +277,16 @@ def test_a_lane_that_is_stopped_while_its_tasks_hang_leaves_no_transaction_open_
         assert not world.is_held_up()
     (stopped,) = (event.report for event in events if isinstance(event, RunFinished))
     assert stopped.read == stopped.messages_out == len(world.sent(world.sink))
+
+
+def flowing(is_over: threading.Event) -> Iterator[tuple[bytes, bytes]]:
+    """Yield changes, some thousands a second, for as long as they are wanted."""
+    for number in itertools.count():
+        if is_over.is_set():
+            return
+        if number % 10 == 0:
+            time.sleep(0.001)
+        yield change(number)
 
 
 def started(spark: SparkProcess, spec: RunSpec, events: list[EngineEvent]) -> threading.Thread:

@@ -37,6 +37,8 @@ NO_COORDINATOR: Final = frozenset(
 )
 """What they say of a group meanwhile."""
 
+CHOOSING: Final = NO_LEADER | NO_COORDINATOR
+
 AWAY: Final = frozenset(
     {KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE, KafkaError._TIMED_OUT}
 )
@@ -57,7 +59,7 @@ def patiently(ask: Callable[[], _Answer], seconds: float) -> _Answer:
         try:
             return ask()
         except KafkaException as error:
-            if error.args[0].code() not in NO_LEADER | NO_COORDINATOR or time.monotonic() > end:
+            if error.args[0].code() not in CHOOSING or time.monotonic() > end:
                 raise
         time.sleep(_AGAIN_SECONDS)
 

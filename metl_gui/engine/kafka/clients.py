@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import KafkaError, KafkaException
 
-from metl_gui.engine.kafka.asking import AWAY, NO_COORDINATOR, NO_LEADER
+from metl_gui.engine.kafka.asking import AWAY, CHOOSING
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
@@ -169,7 +169,7 @@ def explained(servers: KafkaServers, error: KafkaException, said: Said | None = 
         return _refused(servers, refusal.str())
     if kafka.code() in _UNREACHABLE:
         return unreachable(servers, said.last if said is not None else kafka.str())
-    if kafka.code() in NO_LEADER | NO_COORDINATOR:
+    if kafka.code() in CHOOSING:
         return RunError(
             "The Kafka servers have not agreed yet on who answers.",
             f"{servers.shown}{f', {about}' if about else ''}: {kafka.str().rstrip('.')}.",

@@ -6,11 +6,12 @@ Order: partitions by topic and number.
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kafka.asking import patiently
@@ -162,23 +163,24 @@ class ErrorTopicSource(TopicSource):
         return sorted(one.group_id.removeprefix(head) for one in listed if one.group_id.startswith(head))
 
     def _commit(self, reason: str, offsets: list[TopicPartition]) -> None:
-        said = Said()
-        with in_words(self.servers, said):
-            client = consumer(self.servers, said, group_id=self._group(reason))
-            try:
-                patiently(lambda: client.commit(offsets=offsets, asynchronous=False), ANSWER_SECONDS)
-            finally:
-                client.close()
+        with self._client(reason) as client:
+            patiently(lambda: client.commit(offsets=offsets, asynchronous=False), ANSWER_SECONDS)
 
     def _committed(self, reason: str, places: list[TopicPartition]) -> Mapping[str, int]:
+        with self._client(reason) as client:
+            found = patiently(lambda: client.committed(places, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
+        return {f"{one.topic}/{one.partition}": one.offset for one in found if one.offset > 0}
+
+    @contextlib.contextmanager
+    def _client(self, reason: str) -> Iterator[Consumer]:
+        """Ask as the group that marks how far replays for a reason are."""
         said = Said()
-        with in_words(self.servers, said):
+        with in_words(self.servers, said, f"group {self._group(reason)}"):
             client = consumer(self.servers, said, group_id=self._group(reason))
             try:
-                found = patiently(lambda: client.committed(places, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
+                yield client
             finally:
                 client.close()
-        return {f"{one.topic}/{one.partition}": one.offset for one in found if one.offset > 0}
 
     def _group(self, reason: str) -> str:
         return f"metl-replay.{self.mode}.{self.topic}{f'.{reason}' if reason else ''}"

@@ -7,7 +7,7 @@ import time
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import NO_COORDINATOR, NO_LEADER, bounds
+from metl_gui.engine.kafka.asking import CHOOSING, bounds
 
 
 class Client:
@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_partition_whose_leader_is_being_chosen_is_asked_for_again(clock: list[float]) -> None:
-    client = Client(sorted(NO_LEADER | NO_COORDINATOR))
+    client = Client(sorted(CHOOSING))
     assert ends(client) == (3, 9)
     assert client.asked == 11
     assert len(clock) == 10

@@ -51,11 +51,8 @@ from metl_gui.errors import BugError, RunCancelled, RunError
 EventSink = Callable[[EngineEvent], None]
 _Value = TypeVar("_Value")
 
-CANCEL_SECONDS = 0.65
-"""How long a run may take to stop by itself before its process is ended, which takes a part of the second too.
-
-On two busy cores a run stops within 0.2 s, and a process that hangs is gone 0.12 s after it was ended.
-"""
+CANCEL_SECONDS = 0.8
+"""How long a run may take to stop by itself before its process is ended; it does not wait for Spark, so it is quick."""
 
 LANE_CANCEL_SECONDS = 15.0
 """The same of a fast lane, whose tasks end behind their transactions."""
@@ -247,6 +244,7 @@ class _Link:
         self.ready = threading.Event()
         self.decided = threading.Event()
         self.refusal: SessionFailed | None = None
+        self._is_killed = False
         self._run_events: queue.Queue[EngineEvent] = queue.Queue()
         self._sending = threading.Lock()
         known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -266,7 +264,7 @@ class _Link:
 
     @property
     def is_alive(self) -> bool:
-        return self._reader.is_alive() and self.process.poll() is None
+        return not self._is_killed and self._reader.is_alive() and self.process.poll() is None
 
     def send(self, command: Command) -> None:
         line = msgspec.json.encode(command) + b"\n"
@@ -293,11 +291,10 @@ class _Link:
         return RunFailed(run_id, error.title, error.text, error.hint)
 
     def kill(self) -> None:
-        """End the process at once; the JVM ends when its pipe closes, and is in the same process group."""
+        """End the process and its JVM; ``close`` waits until they are gone."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self._reader.join()
+        self._is_killed = True
 
     def close(self) -> None:
         """End the process in order, or at once when it does not listen; nothing of it stays."""
@@ -307,6 +304,7 @@ class _Link:
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
+            self.process.wait()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
         self._reader.join()

@@ -10,7 +10,6 @@ import contextlib
 import os
 import socket
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,13 +158,6 @@ class ClusterRuntime(SparkRuntime):
             f"{self.target.shown}: {telling_words(error)}",
             "Mend the target or its profile, or use local[*] to run on this computer.",
         )
-
-    def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
-        """Cancel a group again and again until its run is over."""
-        while not is_over.is_set():
-            with contextlib.suppress(Exception):
-                self.spark.sparkContext.cancelJobGroup(run_id)
-            is_over.wait(_LOOK_SECONDS)
 
 
 def _own_address(target: Target) -> str:

@@ -6,10 +6,13 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from metl_gui.engine.abandoning import unless_cancelled
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.failures import run_error
 from metl_gui.engine.feedback import refuse_feedback
@@ -29,6 +32,8 @@ from metl_gui.engine.time_left import TimeLeft
 from metl_gui.engine.topic_orders import with_topics
 from metl_gui.engine.work_places import WorkPlaces, work_places
 from metl_gui.errors import RunCancelled, RunError, UserError
+
+_Result = TypeVar("_Result")
 
 
 class Execution:
@@ -59,7 +64,6 @@ class Execution:
             RunCancelled: it was cancelled.
             BugError: the counts do not add up.
         """
-        self.runtime.begin_group(self.spec.run_id)
         refuse_feedback(self.spec)
         if self.spec.servers:
             from metl_gui.engine.kafka.checks import check_topics
@@ -113,7 +117,7 @@ class Execution:
 
     def _places(self, staging: Staging, files: list[SourceFile]) -> WorkPlaces:
         with self._in_words():
-            return work_places(self.runtime, self.spec, staging, files, self.progress_path)
+            return self._on_spark(lambda: work_places(self.runtime, self.spec, staging, files, self.progress_path))
 
     def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
         order = TaskOrder(
@@ -132,8 +136,17 @@ class Execution:
         )
         with self._in_words():
             order = with_topics(order, self.spec)
-            outcomes = self.runtime.outcomes(reading, order)
+            outcomes = self._on_spark(lambda: self.runtime.outcomes(reading, order))
         return [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes]
+
+    def _on_spark(self, work: Callable[[], _Result]) -> _Result:
+        """Have Spark do something, and wait for no more than its run does."""
+
+        def in_group() -> _Result:
+            self.runtime.begin_group(self.spec.run_id)
+            return work()
+
+        return unless_cancelled(in_group, self.is_cancelled, partial(self.runtime.cancel_until, self.spec.run_id))
 
     @contextlib.contextmanager
     def _in_words(self) -> Iterator[None]:

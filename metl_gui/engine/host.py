@@ -58,7 +58,6 @@ class ActiveRun:
         self.spec = spec
         self.started = time.monotonic()
         self.is_cancelled = threading.Event()
-        self.is_over = threading.Event()
         self.is_told = threading.Event()
 
 
@@ -166,7 +165,6 @@ class Host:
             active.is_told.set()
             return  # this process is about to end, and the client begins again with another
         event = self._outcome(active)
-        active.is_over.set()
         if self.active is active:
             self.active = None
         self._keep(active.spec, event)
@@ -214,13 +212,8 @@ class Host:
 
     def _cancel(self, run_id: str) -> None:
         active = self.active
-        if active is None or active.spec.run_id != run_id:
-            return
-        active.is_cancelled.set()
-        # The tasks of a fast lane end by themselves, behind their transactions.
-        if self.runtime is not None and active.spec.lane != "fast":
-            arguments = (run_id, active.is_over)
-            threading.Thread(target=self.runtime.cancel_until, args=arguments, name="cancel", daemon=True).start()
+        if active is not None and active.spec.run_id == run_id:
+            active.is_cancelled.set()
 
 
 def _end_children() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Runtime(Protocol):
     """One Spark session, wherever it runs.
 
-    A run calls ``begin_group`` first, on the thread that then calls ``outcomes``; ``cancel_until`` comes from another.
+    A run calls ``begin_group`` on each thread that has Spark do something; ``cancel_until`` comes from another.
     """
 
     target: Target

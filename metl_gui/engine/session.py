@@ -48,6 +48,9 @@ QUICK_START = "-XX:TieredStopAtLevel=1"
 _OPTIONS = "spark.driver.extraJavaOptions"
 _STOP_SECONDS = 3.0
 _END_SECONDS = 5.0
+_LOOK_SECONDS = 0.05
+_HANGING_SECONDS = 10.0
+"""How long a cancelled job may take to end; Spark's own patience with Python workers is 2 s."""
 
 
 def source_root() -> Path:
@@ -118,11 +121,18 @@ class SparkRuntime:
         self.spark.sparkContext.setJobGroup(run_id, f"METL run {run_id}", interruptOnCancel=True)
 
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
-        """Cancel a group again and again until its run is over: a job may be submitted after the first time."""
-        while not is_over.is_set() and self.is_alive:
+        """Cancel a group again and again until its work is over: a job may be submitted after the first time.
+
+        A JVM that does not answer is ended: the next run would wait for it too.
+        """
+        hanging = threading.Timer(_HANGING_SECONDS, self._jvm.kill)
+        hanging.daemon = True
+        hanging.start()
+        while not is_over.is_set():
             with contextlib.suppress(Exception):
                 self.spark.sparkContext.cancelJobGroup(run_id)
-            is_over.wait(0.05)
+            is_over.wait(_LOOK_SECONDS)
+        hanging.cancel()
 
     def look(self, look: Look) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""

@@ -46,6 +46,9 @@ class HereRuntime:
     def begin_group(self, run_id: str) -> None:
         """Do nothing: nobody cancels a job of this kind."""
 
+    def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
+        """Do nothing: a job of this kind ends by itself."""
+
     def look(self, _look: object) -> tuple[()]:
         return ()
 

@@ -130,6 +130,41 @@ def test_a_hung_host_does_not_keep_cancel_waiting(
     assert _outputs(tmp_path) == []
 
 
+def test_cancel_does_not_wait_for_spark_whose_session_takes_the_next_run(
+    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
+) -> None:
+    slow_spark.wait_until_ready()
+    host, java = _id_of(slow_spark), _java_of(slow_spark)
+    events: list[EngineEvent] = []
+
+    def hang_and_cancel() -> None:
+        os.kill(java, signal.SIGSTOP)
+        slow_spark.cancel()
+
+    with pytest.raises(RunCancelled):
+        slow_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, events))
+    assert isinstance(events[-1], RunStopped)
+    assert _outputs(tmp_path) == []
+    os.kill(java, signal.SIGCONT)
+    assert slow_spark.run(spec_of(long_source, limit=5)).read == 5
+    assert slow_spark.process_id == host
+
+
+def test_a_java_that_hangs_for_good_is_ended_some_time_after_a_cancel(
+    slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
+) -> None:
+    slow_spark.wait_until_ready()
+    everything = [_id_of(slow_spark), *children_of(_id_of(slow_spark))]
+
+    def hang_and_cancel() -> None:
+        os.kill(_java_of(slow_spark), signal.SIGSTOP)
+        slow_spark.cancel()
+
+    with pytest.raises(RunCancelled):
+        slow_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, []))
+    assert _wait_until_gone(everything) == []
+
+
 def test_cancel_while_the_session_still_starts_answers_within_a_second(
     slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
 ) -> None:

@@ -68,6 +68,7 @@ class HandDriven:
         self.put = put
         self.follow = follow
         self._is_stopped = threading.Event()
+        self._is_over = threading.Event()
         self._fault: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
         self._thread.start()
@@ -82,8 +83,9 @@ class HandDriven:
         return self._fault
 
     def stop(self) -> None:
-        """Begin no other batch; the job that is going on is cancelled by who cancels the run."""
+        """Begin no other batch, and cancel the job that is going on."""
         self._is_stopped.set()
+        self.runtime.cancel_until(self.run_id, self._is_over)
 
     def _run(self) -> None:
         try:
@@ -100,6 +102,8 @@ class HandDriven:
                     return
         except Exception as error:  # noqa: BLE001 - the edge of a thread; the run says it
             self._fault = error
+        finally:
+            self._is_over.set()
 
     def _do(self, number: int) -> None:
         plan = self.reader.planner.ledger.batch(number)

@@ -44,8 +44,14 @@ AWAY: Final = frozenset(
 )
 """What a client says of servers that it cannot reach, and goes on trying."""
 
+_PASSING: Final = AWAY | NO_LEADER | {KafkaError._MAX_POLL_EXCEEDED}
 _AGAIN_SECONDS = 0.1
 _Answer = TypeVar("_Answer")
+
+
+def passes(error: KafkaError) -> bool:
+    """Say whether a reader that is told this among its messages goes on by itself."""
+    return not error.fatal() and (error.retriable() or error.code() in _PASSING)
 
 
 def patiently(ask: Callable[[], _Answer], seconds: float) -> _Answer:

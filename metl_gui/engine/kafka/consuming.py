@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import AWAY, NO_LEADER, bounds
+from metl_gui.engine.kafka.asking import bounds, passes
 from metl_gui.engine.kafka.clients import Said, consumer, explained, unreachable
 from metl_gui.engine.kafka.kept_clients import KeptClients
 from metl_gui.engine.kafka.listing import Place
@@ -160,7 +160,7 @@ class RangeReader:
                 f"{self.servers.shown} does not have {place[0]}/{place[1]} any more.",
                 "Look who deleted it, then run again.",
             )
-        elif error.fatal() or not (error.retriable() or error.code() in _PASSING):
+        elif not passes(error):
             raise KafkaException(error)
 
     def _doubt(self, reader: Consumer) -> None:
@@ -202,9 +202,6 @@ class RangeReader:
         """Read a partition on from an offset; it stands still since its last was not there, so there is no seeking."""
         reader.incremental_unassign([TopicPartition(*place)])
         reader.incremental_assign([TopicPartition(*place, offset)])
-
-
-_PASSING = AWAY | NO_LEADER | {KafkaError._MAX_POLL_EXCEEDED}
 
 
 class _Client:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import AWAY, NO_LEADER, bounds
+from metl_gui.engine.kafka.asking import bounds, passes
 from metl_gui.engine.kafka.clients import Said, consumer, producer
 from metl_gui.engine.kafka.listing import fitting
 from metl_gui.engine.kafka.outgoing import Outgoing
@@ -266,7 +266,7 @@ class Exchange:
                 self.owner.ended(place, sign.offset() or 0)
             case KafkaError._AUTO_OFFSET_RESET | KafkaError.OFFSET_OUT_OF_RANGE:
                 self._reset(place, error)
-            case _ if error.retriable() or error.code() in _PASSING:
+            case _ if passes(error) or error.code() in _UNKNOWN:
                 _log.info("%s/%s: %s", place.topic, place.partition, error)
             case _:
                 raise KafkaException(error)
@@ -328,16 +328,8 @@ def _producer(
     )
 
 
-_PASSING = (
-    AWAY
-    | NO_LEADER
-    | {
-        KafkaError._MAX_POLL_EXCEEDED,
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError._UNKNOWN_PARTITION,
-        KafkaError._UNKNOWN_TOPIC,
-    }
-)
+_UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC)
+"""Said of a topic that is gone; it may come again, and the other topics go on."""
 """What goes by itself: the client tries again."""
 
 _PURGED = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import bounds
+from metl_gui.engine.kafka.asking import bounds, passes
 from metl_gui.engine.kafka.clients import Said, consumer
 from metl_gui.engine.lanes.lane_order import LaneOrder, Place
 from metl_gui.engine.lanes.lane_topic import LaneWords
@@ -357,7 +357,7 @@ class Loads:
                 first, _ = bounds(reader, reads, _ASK_SECONDS)
                 self._lost(Place(reads.topic, reads.partition), load.gone(first))
                 self._assign()
-        elif not error.retriable():
+        elif not passes(error):
             raise KafkaException(error)
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import CHOOSING, bounds
+from metl_gui.engine.kafka.asking import AWAY, CHOOSING, NO_LEADER, bounds, passes
 
 
 class Client:
@@ -58,3 +58,16 @@ def test_servers_that_never_choose_are_asked_no_longer_than_they_may_take(clock:
     with pytest.raises(KafkaException):
         ends(Client([KafkaError.NOT_LEADER_FOR_PARTITION] * 1000))
     assert 5.0 < sum(clock) < 5.2
+
+
+@pytest.mark.parametrize("code", sorted(AWAY | NO_LEADER))
+def test_a_reader_goes_on_when_servers_are_away_or_choose(code: int) -> None:
+    assert passes(KafkaError(code))
+    assert not passes(KafkaError(code, "and it is the end of the client", fatal=True))
+
+
+@pytest.mark.parametrize(
+    "code", [KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._AUTO_OFFSET_RESET, KafkaError._FAIL]
+)
+def test_a_reader_does_not_go_on_from_what_somebody_must_see_to(code: int) -> None:
+    assert not passes(KafkaError(code))

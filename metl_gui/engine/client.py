@@ -52,12 +52,16 @@ EventSink = Callable[[EngineEvent], None]
 _Value = TypeVar("_Value")
 
 CANCEL_SECONDS = 0.8
-"""How long a run may take to stop by itself before its process is ended; it does not wait for Spark, so it is quick."""
+"""How long a run may take to stop by itself before its process is ended.
+
+It waits for no job of Spark; in batches, 0.6 s for the batch that is going on.
+"""
 
 LANE_CANCEL_SECONDS = 15.0
 """The same of a fast lane, whose tasks end behind their transactions."""
 
 STOP_SECONDS = 5.0
+_LAST_CALL_SECONDS = 0.1
 _LOOK_SECONDS = 0.05
 LOW_PRIORITY = 10
 _ROOT = Path(__file__).resolve().parents[2]
@@ -291,10 +295,12 @@ class _Link:
         return RunFailed(run_id, error.title, error.text, error.hint)
 
     def kill(self) -> None:
-        """End the process and its JVM; ``close`` waits until they are gone."""
+        """End the process and its JVM, and wait for no more than the last call that it may be in; ``close`` does."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self._is_killed = True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_LAST_CALL_SECONDS)
 
     def close(self) -> None:
         """End the process in order, or at once when it does not listen; nothing of it stays."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metl_gui.engine.abandoning import cancel_until_over
 from metl_gui.engine.remote_jobs import map_by_number, tell_facts
 from metl_gui.engine.session import telling_words
 from metl_gui.engine.shipping import shipped_archive
@@ -104,11 +105,8 @@ class ConnectRuntime:
         self.spark.addTag(run_id)
 
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
-        """Interrupt what carries the tag until its run is over: a job may be submitted after the first time."""
-        while not is_over.is_set() and self.is_alive:
-            with contextlib.suppress(Exception):
-                self.spark.interruptTag(run_id)
-            is_over.wait(_CANCEL_SECONDS)
+        """Interrupt what carries the tag again and again until it is over; a server that hangs is given up."""
+        cancel_until_over(lambda: self.spark.interruptTag(run_id), is_over, _CANCEL_SECONDS, self._gone.set)
 
     def look(self, look: Look) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""

@@ -86,7 +86,9 @@ class Execution:
 
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
-        files, tasks = source.cut(self.spec.limit, self.runtime.parallelism)
+        with self._in_words():
+            cores = self._on_spark(lambda: self.runtime.parallelism)
+        files, tasks = source.cut(self.spec.limit, cores)
         reading = Reading(files, tasks, self.spec.limit, source.is_error_store, source.topics)
         unit: Unit = "bytes" if source.topics is None else "records"
         self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total, unit))
@@ -120,9 +122,11 @@ class Execution:
             return self._on_spark(lambda: work_places(self.runtime, self.spec, staging, files, self.progress_path))
 
     def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
+        with self._in_words():
+            plan = self._on_spark(lambda: ship(self.runtime, self.spec.plan))
         order = TaskOrder(
             run_id=self.spec.run_id,
-            plan=ship(self.runtime, self.spec.plan),
+            plan=plan,
             mode=self.spec.mode,
             is_replay=self.spec.replay is not None,
             messages=str(places.messages) if places.messages else None,

@@ -71,7 +71,7 @@ class Runtime(Protocol):
         ...
 
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
-        """Cancel a group again and again until its run is over."""
+        """Cancel a group again and again until its work is over."""
         ...
 
     def look(self, look: Look) -> Sequence[WorkerFacts]:
@@ -103,7 +103,10 @@ def ship(runtime: Runtime, plan: bytes) -> str:
     """Write a compiled plan where a session keeps its files, bring it to where tasks read it, and return its name."""
     path = runtime.folder / f"plan-{hashlib.sha256(plan).hexdigest()[:32]}.json"
     if not path.exists():
-        path.write_bytes(plan)
+        # Under another name first: a run that is cancelled meanwhile does not wait for it, and the next one looks here.
+        half = path.with_suffix(f".{threading.get_ident()}")
+        half.write_bytes(plan)
+        half.replace(path)
     return runtime.ship_plan(path)
 
 

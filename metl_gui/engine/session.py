@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import metl_gui
+from metl_gui.engine.abandoning import cancel_until_over
 from metl_gui.engine.java import find_java
 from metl_gui.engine.remote_jobs import map_by_number
 from metl_gui.engine.sources.files import cut_ranges, list_files
@@ -49,8 +50,6 @@ _OPTIONS = "spark.driver.extraJavaOptions"
 _STOP_SECONDS = 3.0
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
-_HANGING_SECONDS = 10.0
-"""How long a cancelled job may take to end; Spark's own patience with Python workers is 2 s."""
 
 
 def source_root() -> Path:
@@ -91,8 +90,8 @@ class SparkRuntime:
         return self.spark.sparkContext.defaultParallelism
 
     def answers(self) -> bool:
-        """Whether it takes a run now."""
-        return self.is_alive
+        """Whether it takes a run now; a JVM that hangs is waited for until it goes on, or is gone."""
+        return not self.has_died()
 
     def has_died(self) -> bool:
         """Say whether the JVM is gone: it answers no more, and its process ends in a moment."""
@@ -121,18 +120,10 @@ class SparkRuntime:
         self.spark.sparkContext.setJobGroup(run_id, f"METL run {run_id}", interruptOnCancel=True)
 
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
-        """Cancel a group again and again until its work is over: a job may be submitted after the first time.
-
-        A JVM that does not answer is ended: the next run would wait for it too.
-        """
-        hanging = threading.Timer(_HANGING_SECONDS, self._jvm.kill)
-        hanging.daemon = True
-        hanging.start()
-        while not is_over.is_set():
-            with contextlib.suppress(Exception):
-                self.spark.sparkContext.cancelJobGroup(run_id)
-            is_over.wait(_LOOK_SECONDS)
-        hanging.cancel()
+        """Cancel a group again and again until its work is over; a JVM that hangs is ended."""
+        cancel_until_over(
+            lambda: self.spark.sparkContext.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill
+        )
 
     def look(self, look: Look) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""

@@ -150,7 +150,7 @@ def test_cancel_does_not_wait_for_spark_whose_session_takes_the_next_run(
     assert slow_spark.process_id == host
 
 
-def test_a_java_that_hangs_for_good_is_ended_some_time_after_a_cancel(
+def test_a_java_that_hangs_for_good_is_ended_after_a_cancel_and_the_next_run_has_a_new_one(
     slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
 ) -> None:
     slow_spark.wait_until_ready()
@@ -162,6 +162,7 @@ def test_a_java_that_hangs_for_good_is_ended_some_time_after_a_cancel(
 
     with pytest.raises(RunCancelled):
         slow_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, []))
+    assert slow_spark.run(spec_of(long_source, limit=5)).read == 5
     assert _wait_until_gone(everything) == []
 
 

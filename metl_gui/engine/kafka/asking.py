@@ -1,7 +1,8 @@
 """Questions that are asked again while servers choose who answers for a partition or a group.
 
 Right after a topic was made, and whenever a broker comes or goes, the server that a client asks may not know yet that
-it is the one who answers. It says so, librdkafka asks it at most a few times within milliseconds, and gives up.
+it is the one who answers. It says so, librdkafka asks it at most a few times within milliseconds, and gives up. What
+readers are told of this among their messages goes by itself (``passes``).
 """
 
 from __future__ import annotations

@@ -330,7 +330,6 @@ def _producer(
 
 _UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC)
 """Said of a topic that is gone; it may come again, and the other topics go on."""
-"""What goes by itself: the client tries again."""
 
 _PURGED = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
 """What becomes of the other messages of a transaction that is taken back."""

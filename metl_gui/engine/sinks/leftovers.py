@@ -97,6 +97,11 @@ def remove_partial(folder: Path) -> None:
     shutil.rmtree(doomed, ignore_errors=True)
 
 
+def is_left(folder: Path) -> bool:
+    """Say whether anything of a partial folder that was removed is there yet, under either name."""
+    return folder.exists() or folder.with_suffix(_DOOMED).exists()
+
+
 def sweep(folders: Iterable[Path]) -> tuple[str, ...]:
     """Remove the partial folders of dead runs that lie in some folders, and never those of a run that lives.
 
@@ -124,7 +129,7 @@ def _dead(folder: Path) -> Iterator[tuple[Path, str]]:
         if was_there:
             remove_partial(partial)
         shutil.rmtree(owner.with_suffix(_DOOMED), ignore_errors=True)
-        if not partial.exists():
+        if not is_left(partial):
             with contextlib.suppress(OSError):
                 owner.unlink()
             if was_there:

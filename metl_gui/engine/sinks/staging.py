@@ -16,6 +16,7 @@ from metl_gui.engine.sinks.leftovers import (
     SUFFIX,
     PlannedMove,
     drop_journal,
+    is_left,
     planned,
     remove_partial,
     sweep,
@@ -168,7 +169,7 @@ class Staging:
         self._owners.clear()
         # Also those of a process that died, on whose behalf this one cleans up. What could not be removed keeps its
         # owner, whom nothing holds any more, and goes with the next run.
-        left = [folder for folder in partials if folder.exists()]
+        left = [folder for folder in partials if is_left(folder)]
         for folder in partials:
             if folder not in left:
                 with contextlib.suppress(OSError):

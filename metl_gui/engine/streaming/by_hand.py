@@ -35,7 +35,7 @@ class Driver(Protocol):
         ...
 
     def stop(self) -> None:
-        """Begin no other batch."""
+        """Begin no other batch; may wait until the one that is going on is over."""
         ...
 
 
@@ -83,7 +83,7 @@ class HandDriven:
         return self._fault
 
     def stop(self) -> None:
-        """Begin no other batch, and cancel the job that is going on."""
+        """Begin no other batch, cancel the job that is going on, and wait for its end."""
         self._is_stopped.set()
         self.runtime.cancel_until(self.run_id, self._is_over)
 

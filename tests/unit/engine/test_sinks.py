@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +65,20 @@ def test_a_discarded_run_leaves_nothing_not_even_the_folders_made_for_it(tmp_pat
     _write(staging)
     staging.discard()
     assert _tree(tmp_path) == []
+
+
+def test_what_cannot_be_removed_at_once_goes_with_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    staging = Staging(_spec(tmp_path))
+    staging.prepare()
+    _write(staging)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)
+        staging.discard()
+    assert any(".discarded" in name for name in _tree(tmp_path))
+    following = Staging(msgspec.structs.replace(_spec(tmp_path), run_id="later"))
+    following.prepare()
+    following.discard()
+    assert _tree(tmp_path) == ["run"]
 
 
 def test_an_error_store_inside_the_output_moves_with_it(tmp_path: Path) -> None:

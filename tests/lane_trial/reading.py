@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,28 +86,29 @@ class Consuming:
 
 def written(topics: TrialTopics, names: Iterable[str]) -> list[Arrival]:
     """Return all messages of topics, as if they had been seen when they were written."""
-    messages = [message for name in names for message in read_all(topics, name)]
+    messages = (message for name in names for message in read_all(topics, name))
     return [Arrival(_position(one), one.timestamp()[1], one.timestamp()[1]) for one in messages]
 
 
-def read_all(topics: TrialTopics, name: str) -> list[Message]:
-    """Return what is committed in a topic by now, of each partition in its order."""
-    consumer = _consumer(topics)
+def read_all(topics: TrialTopics, name: str) -> Iterator[Message]:
+    """Read what is committed in a topic by now, of each partition in its order; as much as a disk holds may come."""
+    with closing(_consumer(topics)) as consumer:
+        yield from _read(consumer, name)
+
+
+def _read(consumer: Consumer, name: str) -> Iterator[Message]:
     partitions = _partitions(consumer, [name])
     left = {one.partition for one in partitions}
     consumer.assign(partitions)
-    found: list[Message] = []
     while left:
         for message in consumer.consume(5000, 1.0):
             error = message.error()
             if error is None:
-                found.append(message)
+                yield message
             elif error.code() == KafkaError._PARTITION_EOF:
                 left.discard(message.partition() or 0)
             else:
                 raise KafkaException(error)
-    consumer.close()
-    return found
 
 
 def _position(message: Message) -> str:
@@ -117,8 +119,7 @@ def _position(message: Message) -> str:
 
 def times_of(topics: TrialTopics, name: str) -> dict[str, int]:
     """Return when the broker put each record of a topic there, by its position."""
-    messages = read_all(topics, name)
-    return {f"{one.topic()}/{one.partition()}/{one.offset()}": one.timestamp()[1] for one in messages}
+    return {f"{one.topic()}/{one.partition()}/{one.offset()}": one.timestamp()[1] for one in read_all(topics, name)}
 
 
 def check(came: Iterable[str], arrivals: list[Arrival]) -> tuple[int, int]:

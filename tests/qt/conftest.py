@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from PySide6.QtCore import QEvent, QSettings
+from PySide6.QtCore import QEvent, QSettings, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -51,6 +52,16 @@ def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"nobody answers: {question.windowTitle()}")
 
     monkeypatch.setattr(asking.Question, "exec", refuse)
+
+
+@pytest.fixture(autouse=True)
+def nothing_held() -> Iterator[None]:
+    """Fail a test that leaves a mouse button down or a popup open: the mouse of the tests that follow meets nothing."""
+    before = QGuiApplication.mouseButtons()
+    yield
+    held, popup = QGuiApplication.mouseButtons(), QApplication.activePopupWidget()
+    assert held in (Qt.MouseButton.NoButton, before), f"the test left {held} down"
+    assert popup is None, f"the test left {popup} open"
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import (
     QMouseEvent,
 )
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.blocks import Block, BlockKey, Element
@@ -53,6 +54,12 @@ def drag(
     move(matrix, (at + to) / 2, button, keys)
     move(matrix, to, button, keys)
     release(matrix, to, button, keys)
+
+
+def double_click(matrix: MatrixView, at: QPoint) -> None:
+    """Click twice; ``QTest.mouseDClick`` leaves the button down, also for the tests that follow."""
+    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, at)
+    QTest.mouseRelease(matrix.viewport(), LEFT, NONE, at)
 
 
 def blocks(window: Window) -> list[Block]:

@@ -131,6 +131,7 @@ def test_while_a_line_is_drawn_to_a_taken_target_it_says_what_would_go(editor: B
     assert drawn.rubber is not None
     assert drawn.rubber.words == "taken: memo → memo"
     assert drawn.replaced == {Element(id_of(right, "memo"), id_of(editor.lists.left, "memo"))}
+    QTest.mouseRelease(editor.lists.left.viewport(), LEFT, pos=place(editor.lists.left, "settled"))
 
 
 def test_a_line_to_a_taken_target_leaves_the_question_to_the_window(editor: BlockPanel) -> None:

@@ -34,6 +34,7 @@ from tests.qt.matrix_hand import (
     at_cell,
     blocks,
     cell,
+    double_click,
     drag,
     elements,
     emptied,
@@ -262,13 +263,13 @@ def test_a_double_click_on_a_frame_or_header_opens_the_block_editor_and_edits_no
     block = blocks(window)[0]
     window.map.block_dock.hide()
     state = window.project.value.state
-    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, frame_of(window, block))
+    double_click(matrix, frame_of(window, block))
     assert window.map.block_dock.isVisible()
     assert window.selection.current.block == block.key
     window.map.block_dock.hide()
     window.selection.choose(Selected())
     place = matrix.centre_of(block.elements[0]).toPoint()
-    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, QPoint(place.x(), 36))
+    double_click(matrix, QPoint(place.x(), 36))
     assert window.map.block_dock.isVisible()
     assert window.selection.current.block is not None
     assert window.project.value.state == state
@@ -282,7 +283,7 @@ def test_the_second_click_of_a_double_click_on_a_cell_does_not_undo_the_first(
     element = Element(targets[0], sources[0])
     place = at_cell(window, key, element)
     QTest.mouseClick(matrix.viewport(), LEFT, NONE, place)
-    QTest.mouseDClick(matrix.viewport(), LEFT, NONE, place)
+    double_click(matrix, place)
     assert elements(window, key) == {element}
 
 

@@ -17,6 +17,7 @@ from metl_gui.ui.matrix.camera import Camera, fitted, level_at
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
+from tests.qt.matrix_hand import double_click
 
 
 def select(window: Window, key: BlockKey, element: Element) -> None:
@@ -162,7 +163,7 @@ def test_fit_shows_tiles_and_a_double_click_on_one_drills_in(window: Window) -> 
     scale = matrix.camera.scale_x
     state = window.project.value.state
     place = matrix.centre_of(some_block(window).elements[0]).toPoint()
-    QTest.mouseDClick(matrix.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    double_click(matrix, place)
     assert matrix.camera.scale_x > scale
     assert window.project.value.state == state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import TypeVar
 
 from metl_gui.errors import RunCancelled
@@ -45,7 +45,7 @@ def unless_cancelled(
         is_over.set()
 
     threading.Thread(target=do, name="work", daemon=True).start()
-    while not wait([future], _LOOK_SECONDS).done:
+    while not is_over.wait(_LOOK_SECONDS):
         if is_cancelled.is_set():
             threading.Thread(target=end, args=(is_over,), name="cancel", daemon=True).start()
             raise RunCancelled("the run was cancelled")

@@ -86,9 +86,7 @@ class Execution:
 
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
-        with self._in_words():
-            cores = self._on_spark(lambda: self.runtime.parallelism)
-        files, tasks = source.cut(self.spec.limit, cores)
+        files, tasks = source.cut(self.spec.limit, self._on_spark(lambda: self.runtime.parallelism))
         reading = Reading(files, tasks, self.spec.limit, source.is_error_store, source.topics)
         unit: Unit = "bytes" if source.topics is None else "records"
         self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total, unit))
@@ -118,15 +116,12 @@ class Execution:
         return self._report(tally, staging, problems)
 
     def _places(self, staging: Staging, files: list[SourceFile]) -> WorkPlaces:
-        with self._in_words():
-            return self._on_spark(lambda: work_places(self.runtime, self.spec, staging, files, self.progress_path))
+        return self._on_spark(lambda: work_places(self.runtime, self.spec, staging, files, self.progress_path))
 
     def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
-        with self._in_words():
-            plan = self._on_spark(lambda: ship(self.runtime, self.spec.plan))
         order = TaskOrder(
             run_id=self.spec.run_id,
-            plan=plan,
+            plan=self._on_spark(lambda: ship(self.runtime, self.spec.plan)),
             mode=self.spec.mode,
             is_replay=self.spec.replay is not None,
             messages=str(places.messages) if places.messages else None,
@@ -140,17 +135,18 @@ class Execution:
         )
         with self._in_words():
             order = with_topics(order, self.spec)
-            outcomes = self._on_spark(lambda: self.runtime.outcomes(reading, order))
+        outcomes = self._on_spark(lambda: self.runtime.outcomes(reading, order))
         return [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes]
 
     def _on_spark(self, work: Callable[[], _Result]) -> _Result:
-        """Have Spark do something, and wait for no more than its run does."""
+        """Have Spark do something, wait for no more than its run does, and say in words what fails."""
 
         def in_group() -> _Result:
             self.runtime.begin_group(self.spec.run_id)
             return work()
 
-        return unless_cancelled(in_group, self.is_cancelled, partial(self.runtime.cancel_until, self.spec.run_id))
+        with self._in_words():
+            return unless_cancelled(in_group, self.is_cancelled, partial(self.runtime.cancel_until, self.spec.run_id))
 
     @contextlib.contextmanager
     def _in_words(self) -> Iterator[None]:

@@ -10,6 +10,7 @@
     │   │   ├── ProjectHeldError     somebody else edits it
     │   │   └── ProjectChangedError  it moved on since it was read
     │   ├── RunError         a mapping run that cannot start or go on
+    │   │   └── RunKilledError       its Spark was gone in the middle of it
     │   └── SetupError       something missing on this computer (Java, Spark, a library)
     ├── RecordError          one record of a run that is set aside, with its reason
     ├── RunCancelled         an outcome, not a fault: somebody stopped the run
@@ -88,6 +89,10 @@ class ProjectChangedError(ProjectError):
 
 class RunError(UserError):
     """A mapping run that cannot start or cannot go on."""
+
+
+class RunKilledError(RunError):
+    """A mapping run whose Spark was gone in the middle of it: killed, or ended by something else."""
 
 
 class SetupError(UserError):

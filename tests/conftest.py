@@ -1,4 +1,8 @@
-"""What holds for all tests: those that share servers stay on one worker, and on CI nothing is skipped unnoticed."""
+"""What holds for all tests: those that share servers stay on one worker, and on CI nothing is skipped unnoticed.
+
+Files, and the tests of a file, come in an order drawn from a seed, and so do the examples of properties. On CI both are
+fixed; elsewhere they are new each time, and ``--randomly-seed`` and the code that a failed property prints repeat them.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +14,34 @@ import pytest
 from hypothesis import settings
 
 from metl_gui.engine.kernel.compiled import build
+from tests.helpers.leftovers import LeftoverGuard
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.skips import SkipGuard, is_strict
 
 pytest_plugins = ["pytester", "tests.helpers.spark_fixtures"]
 
 # How long one example takes says nothing about the code: the cores are shared with Spark and the window's tests.
-settings.register_profile("metl", deadline=None)
+settings.register_profile("metl", deadline=None, derandomize=is_strict(), print_blob=True)
 settings.load_profile("metl")
 
 _HERE = Path(__file__).parent
 _SHARE_SERVERS = {"spark", "e2e", "live"}
 """Folders whose tests share Spark or other servers: those of one stay on one worker, which starts these once."""
+_CI_SEED = 20_011
+_LONG_SECONDS = 1800
+"""How long a test may take that is the first to ask for servers, or that makes machine code or installs things."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before the seed is drawn
 def pytest_configure(config: pytest.Config) -> None:
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if is_strict() and config.getoption("randomly_seed", "") == "default":
+        config.option.randomly_seed = _CI_SEED
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest.
     os.environ.update(kernel_cache())
+    config.pluginmanager.register(LeftoverGuard(), "leftover-guard")
     if hasattr(config, "workerinput"):
         return
     build.build_in_background()
@@ -41,5 +53,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         inside = item.path.relative_to(_HERE).parts if item.path.is_relative_to(_HERE) else ("",)
-        if inside[0] in _SHARE_SERVERS or item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group(inside[0] if inside[0] in _SHARE_SERVERS else "spark"))
+        shares, marks = inside[0] in _SHARE_SERVERS, {mark.name for mark in item.iter_markers()}
+        if shares or "spark" in marks:
+            item.add_marker(pytest.mark.xdist_group(inside[0] if shares else "spark"))
+        if shares or marks & {"spark", "live", "slow"}:
+            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("randomly_seed", None) is not None and config.option.verbose < 0:  # else the header says it
+        terminalreporter.write_line(f"The order was that of --randomly-seed={config.option.randomly_seed}.")

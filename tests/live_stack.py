@@ -11,8 +11,12 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from metl_gui.cli.output import Output
+from metl_gui.engine.protection import SECRET
+from metl_gui.engine.targets import TOKEN
 from metl_gui.errors import RunCancelled, UserError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.components.apicurio import ApicurioRegistry
@@ -40,6 +44,11 @@ class LiveStack:
     def __init__(self, stack: ExitStack, watch: Watch) -> None:
         self.stack = stack
         self.watch = watch
+
+    @cached_property
+    def folder(self) -> Path:
+        """What nobody else may read lies here."""
+        return Path(self.stack.enter_context(TemporaryDirectory(prefix="metl-live-stack-")))
 
     @cached_property
     def postgres(self) -> PostgresServer:
@@ -77,9 +86,16 @@ class LiveStack:
             case "apicurio":
                 return f"{self.apicurio.v3}  {self.apicurio.v2}  {self.apicurio.confluent}"
             case "spark-master":
-                return self.spark_master.address
+                return self._with_secret(self.spark_master.address, SECRET, self.spark_master.secret)
             case _:
-                return self.spark_connect.address
+                return self._with_secret(self.spark_connect.address, TOKEN, self.spark_connect.secret)
+
+    def _with_secret(self, address: str, name: str, secret: str) -> str:
+        """Tell a profile's target with the file that holds its secret."""
+        path = self.folder / name
+        path.touch(0o600)
+        path.write_text(f"{secret}\n")
+        return f"{address}  --secret {name} < {path}"
 
     def open_shop(self) -> str:
         """Fill the tables of the live demo, let things happen in them, and return the address of their topics."""

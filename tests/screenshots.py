@@ -1,4 +1,4 @@
-"""Makes the pictures of the README: the window on the sample project, each page in both themes.
+"""Makes the pictures of the documentation: the window on the sample project, each page in both themes.
 
 Run it as ``python -m tests.screenshots``; it starts Spark once, for the picture of a run.
 """
@@ -15,7 +15,7 @@ from metl_gui.core.blocks import Element
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.workbench.session import Door, Workbench
 
-PICTURES = Path(__file__).parents[1] / "resources" / "screenshots"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 
 def map_one_more(workbench: Workbench) -> None:

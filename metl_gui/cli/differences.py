@@ -25,7 +25,7 @@ def register(commands: Commands) -> None:
     diff.add_argument(
         "--textconv",
         action="store_true",
-        help="print A as text, one element a line, for git's diff.metl.textconv",
+        help="print A as text, one element a line, for git's diff.metl.textconv (diff --textconv --)",
     )
 
 

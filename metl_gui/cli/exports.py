@@ -23,11 +23,14 @@ OPTIONS: dict[str, str] = {
     "column": "sql, dbt: the column with the messages, for --source debezium",
     "base": "sssom: the address that ids begin with",
     "license": "sssom: the address of the licence",
+    "safe_cells": "csv, sssom: for spreadsheets: no cell becomes a formula; metl map reads it back exactly",
     "sources": "openlineage: the namespace of the extraction schemas",
     "targets": "openlineage: the namespace of the entities",
     "jobs": "openlineage: the namespace of the jobs",
 }
 """What single formats can be asked for, with help; a test holds that these are the options of the formats."""
+
+_SWITCHES = ("safe_cells",)
 
 
 def register(commands: Commands) -> None:
@@ -46,7 +49,8 @@ def register(commands: Commands) -> None:
     export.add_argument("--state", type=int, metavar="N", help="another published state")
     export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
     for name, text in OPTIONS.items():
-        export.add_argument(f"--{name.replace('_', '-')}", help=text)
+        kind: dict[str, str] = {"action": "store_const", "const": "yes"} if name in _SWITCHES else {}
+        export.add_argument(f"--{name.replace('_', '-')}", help=text, **kind)  # type: ignore[arg-type]
 
 
 def run_export(arguments: argparse.Namespace, out: Output) -> int:
@@ -93,7 +97,8 @@ def _list(out: Output) -> int:
         options = []
         for option in export.options:
             values = f" ({', '.join(option.values)})" if option.values else ""
-            lines.append(f"{'':<23}{option.flag} {option.title}{values}, by default {option.default}")
+            choice = "" if option.is_switch else f"{values}, by default {option.default}"
+            lines.append(f"{'':<23}{option.flag} {option.title}{choice}")
             options.append({name: getattr(option, name) for name in ("name", "title", "default", "values")})
         lines += [f"{'':<23}not said  {sentence}" for sentence in export.limits]
         document.append(

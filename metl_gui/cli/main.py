@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -32,11 +33,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     from metl_gui.cli.outcomes import finished
     from metl_gui.cli.output import Output
+    from metl_gui.cli.plain_text import PlainFormatter
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")
+    if logging.lastResort is not None:  # which says on stderr what goes wrong aside
+        logging.lastResort.setFormatter(PlainFormatter())
     arguments = build_parser().parse_args(argv)
+    from metl_gui.workbench.places import close_to_others
+
+    close_to_others()
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
 

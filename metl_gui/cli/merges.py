@@ -17,7 +17,7 @@ def register(commands: Commands) -> None:
         "merge what two sides changed since a common base",
         "Works on project files and on exports made with --format json. What only one side changed is taken; where "
         "both changed the same differently, ours is kept, the block needs review with both sides in its reason, and "
-        "the exit code is 3. As git's merge driver: metl merge %O %A %B --name %P.",
+        "the exit code is 3. As git's merge driver: metl merge %O %A %B --name=%P.",
     )
     merge.add_argument("base", metavar="BASE", help="what both sides began with; may be empty")
     merge.add_argument("ours", metavar="OURS", help="our side; holds the result unless -o says otherwise")

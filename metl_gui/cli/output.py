@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import TextIO
 
-from metl_gui.cli.plain_text import printable
+from metl_gui.cli.plain_text import printable, printable_json
 from metl_gui.cli.progress_bar import ProgressBar
 from metl_gui.errors import UserError
 from metl_gui.workbench.progress import Progress, Watch
@@ -52,7 +52,8 @@ class Output:
         self._bar.clear()
         try:
             if self.as_json:
-                self._stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+                text = json.dumps(document, indent=2, ensure_ascii=False)
+                self._stdout.write(f"{printable_json(text)}\n")
             else:
                 self._stdout.writelines(f"{printable(line)}\n" for line in lines)
             self._stdout.flush()
@@ -104,8 +105,10 @@ class Output:
         # Who ends the program or closes its terminal wants nothing half-written to stay either; nohup is respected.
         taken = [number for number in _ENDINGS if on_main and signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, interrupted) for number in taken}
+        watch = Watch(self._told, stop.is_set)
         try:
-            yield Watch(self._told, stop.is_set)
+            with watch.over_queries():
+                yield watch
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

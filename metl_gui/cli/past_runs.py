@@ -85,7 +85,7 @@ def _row(run: PastRun) -> str:
     when = datetime.fromtimestamp(run.when_ms / 1000).astimezone()
     report = run.report
     return (
-        f"{run.run_id}  {when:%Y-%m-%d %H:%M}  {run.status.value:<8}  {run.mode:<10}  state {run.state:<4}  "
+        f"{run.run_id}  {when:%Y-%m-%d %H:%M}  {run.status.value:<9}  {run.mode:<10}  state {run.state:<4}  "
         f"{report.read:>12,} read  {report.messages_out:>12,} sent  {report.set_aside:>9,} set aside"
     )
 
@@ -108,6 +108,8 @@ def _became(run: PastRun) -> str:
         "stopped": "was stopped",
         "failed": f"ended before its time: {run.report.failure.removesuffix('.')}",
         "died": "died: its process is gone",
+        "cancelled": "was cancelled before its end",
+        "killed": f"was killed before its end: {run.report.failure.removesuffix('.')}",
     }
     return words[run.status.value]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import AT_FAULT, DONE, Commands, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.cli.plain_text import printable
 
 if TYPE_CHECKING:
     from metl_gui.workbench.profile_check import ProfileCheck
@@ -144,5 +145,5 @@ def _pair(arguments: argparse.Namespace, text: str) -> tuple[str, str]:
 def _asked(name: str) -> str:
     """Ask for a secret where nobody reads along; a pipe gives it as one line."""
     if sys.stdin is not None and sys.stdin.isatty():
-        return getpass.getpass(f"{name}: ")
+        return getpass.getpass(printable(f"{name}: "))
     return sys.stdin.readline().rstrip("\n") if sys.stdin is not None else ""

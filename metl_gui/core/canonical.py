@@ -72,14 +72,22 @@ def exported_blocks(document: Document, include_unconfirmed: bool = False) -> li
 
 
 def is_carried(block: Block, include_unconfirmed: bool = False) -> bool:
-    """Whether exports carry a block and production maps with it, or sets the messages aside that it holds.
+    """Whether exports carry a block: with its elements, or to say that somebody must decide on it.
 
     Nothing that nobody has confirmed is, unless it is asked for, nor does it hold anything while it is under review.
-    A null block is carried for what it may hold only.
     """
     if block.is_null and block.status is not Status.NEEDS_REVIEW:
         return False
     return include_unconfirmed or not block.is_unconfirmed
+
+
+def is_in_production(document: Document, block: Block, include_unconfirmed: bool = False) -> bool:
+    """Whether production maps with a block, or sets the messages aside that it holds.
+
+    That is every block that exports carry but an emptied one that waits under ``map what is left``: nothing is left of
+    it to map with. Documents carry it all the same, so that its decision is there when they are read back or merged.
+    """
+    return is_carried(block, include_unconfirmed) and (not block.is_null or is_held(document, block))
 
 
 def is_held(document: Document, block: Block) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metl_gui.core.beside import BesideDifference
 from metl_gui.core.block_difference import BlockDifference, block_differences
 from metl_gui.core.changed_parts import changed_parts
 from metl_gui.core.document import Document
@@ -22,15 +23,16 @@ __all__ = ["BlockDifference", "Difference", "TreeDifference", "compare", "compar
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs between two documents."""
+    """What differs between two documents, and between what two projects keep beside their states."""
 
     blocks: tuple[BlockDifference, ...] = ()
     trees: tuple[TreeDifference, ...] = ()
+    beside: tuple[BesideDifference, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing differs."""
-        return not (self.blocks or self.trees)
+        return not (self.blocks or self.trees or self.beside)
 
     @property
     def added(self) -> int:

@@ -1,4 +1,4 @@
-"""The words of the program, each with what it means: one source for the window's Help and the README.
+"""The words of the program, each with what it means: one source for the window's Help and the documentation.
 
 Source: dmm.md §2.
 """

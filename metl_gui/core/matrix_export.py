@@ -22,6 +22,36 @@ from metl_gui.core.document import Document
 JSON_FORMAT = "metl-matrix"
 DUSB_FORMAT = "metl-dusb"
 
+_DOCUMENT = "merged with the document"
+_WAITING = "lost elements of the document that wait for an answer"
+_AGAIN = "written again for the result"
+
+MERGED_FIELDS = {
+    "": {
+        "format version": "alike in all that is merged",
+        "state": "one more than the larger of both",
+        "settings trees blocks": _DOCUMENT,
+        "hash digest": _AGAIN,
+    },
+    "settings": {
+        "schemas entities": _DOCUMENT,
+        "include_unconfirmed": "as ours has it, and set where the result holds what nobody has confirmed",
+    },
+    "trees": {"schemas entities": _DOCUMENT},
+    "trees.*": {"name aliases versions": _DOCUMENT},
+    "trees.*.versions": {"version labels fingerprint key attributes": _DOCUMENT},
+    "trees.*.versions.attributes": {"path type optional lineage logical scale": _DOCUMENT},
+    "blocks": {
+        "schema version entity entity_version status unconfirmed elements": _DOCUMENT,
+        "held": _AGAIN,
+        "kept conflicts": _WAITING,
+    },
+    "blocks.elements": {"from to": _DOCUMENT},
+    "blocks.kept": {"from to": _WAITING},
+    "blocks.conflicts": {"from to reason": _WAITING},
+}
+"""What a merge makes of the members of a JSON export, by where they stand; nothing in it lies beside the states."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixExport:

@@ -42,11 +42,12 @@ from metl_gui.engine.events import (
     decode_event,
     failure,
 )
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import LOCAL_TARGET, RunSpec
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.targets import Target, parse_target
-from metl_gui.errors import BugError, RunCancelled, RunError
+from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
 
 EventSink = Callable[[EngineEvent], None]
 _Value = TypeVar("_Value")
@@ -229,7 +230,7 @@ class SparkProcess:
                     case RunFailed():
                         raise failure(event)
                     case RunStopped():
-                        raise RunCancelled("Nothing of the run was kept.")
+                        raise RunCancelled("None of its messages was kept.")
                     case (
                         (SessionStarting() | SessionReady() | SessionFailed())
                         | (RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled())
@@ -251,20 +252,35 @@ class _Link:
         self._is_killed = False
         self._run_events: queue.Queue[EngineEvent] = queue.Queue()
         self._sending = threading.Lock()
+        try:
+            self.process = self._started(priority)
+        except BaseException:  # a second Ctrl+C breaks off whatever is going on
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self._reader = threading.Thread(target=self._read, name="spark-events", daemon=True)
+        self._reader.start()
+        self.send(StartSession(target))
+
+    def _started(self, priority: int) -> subprocess.Popen[bytes]:
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
         known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-m", "metl_gui.engine.host", str(self.folder), str(priority)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(known))},
+                env={
+                    **build.named(),
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(dict.fromkeys(known)),
+                    # What lies elsewhere stays when the process is ended while Java starts.
+                    "TMPDIR": str(temporary),
+                },
                 # A Ctrl+C in the terminal is for the program, which cancels the run in order.
                 start_new_session=True,
             )
-        self._reader = threading.Thread(target=self._read, name="spark-events", daemon=True)
-        self._reader.start()
-        self.send(StartSession(target))
 
     @property
     def is_alive(self) -> bool:
@@ -283,16 +299,15 @@ class _Link:
         except queue.Empty:
             return None
 
-    def died(self) -> RunError:
-        return RunError(
+    def died(self) -> RunKilledError:
+        return RunKilledError(
             "The Spark process ended unexpectedly.",
             f"{self._last_words()} Nothing was written.".strip(),
             "Check that there is memory left on this computer, then run again: it starts anew.",
         )
 
     def failed_run(self, run_id: str) -> RunFailed:
-        error = self.died()
-        return RunFailed(run_id, error.title, error.text, error.hint)
+        return RunFailed.of(run_id, self.died())
 
     def kill(self) -> None:
         """End the process and its JVM, and wait for no more than the last call that it may be in; ``close`` does."""
@@ -304,18 +319,19 @@ class _Link:
 
     def close(self) -> None:
         """End the process in order, or at once when it does not listen; nothing of it stays."""
-        with self._sending, contextlib.suppress(OSError):
-            _pipe(self.process.stdin).close()
         try:
+            with self._sending, contextlib.suppress(OSError):
+                _pipe(self.process.stdin).close()
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
+        finally:  # a second Ctrl+C breaks off the wait
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
             self.process.wait()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
-        self._reader.join()
-        _pipe(self.process.stdout).close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+            self._reader.join()
+            _pipe(self.process.stdout).close()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _read(self) -> None:
         for line in _pipe(self.process.stdout):

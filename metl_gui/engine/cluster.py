@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import sys
 import time
@@ -15,13 +16,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metl_gui.engine.protection import ASKING, SECRET
 from metl_gui.engine.remote_jobs import map_by_number, tell_facts
 from metl_gui.engine.session import SparkRuntime, telling_words
 from metl_gui.engine.shipping import shipped_archive
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Target
 from metl_gui.engine.worker_check import Look, WorkerFacts, check_packages
-from metl_gui.errors import RunError, UserError
+from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
     from metl_gui.engine.task import TaskOrder
@@ -47,7 +49,7 @@ class ClusterRuntime(SparkRuntime):
         self._sent: set[str] = set()
         try:
             self._await_workers()
-            self.spark.sparkContext.addPyFile(str(shipped_archive()))
+            self.spark.sparkContext.addPyFile(str(shipped_archive(otherwise=self.folder)))
             self.workers = self.look(Look())
             check_packages(self.workers)
         except BaseException:
@@ -68,11 +70,11 @@ class ClusterRuntime(SparkRuntime):
         """Say whether the session is over."""
         return super().has_died() or not self.is_alive
 
-    def died(self) -> RunError:
+    def died(self) -> RunKilledError:
         """Say that the session went away during a run."""
         if self._jvm.poll() is not None:
             return super().died()
-        return RunError(
+        return RunKilledError(
             "The Spark cluster ended the session during the run.",
             f"{self.target.shown} stopped it, or is gone. Nothing was written.",
             "Look after the cluster, then run again: it connects anew and reads the source from its beginning.",
@@ -138,19 +140,29 @@ class ClusterRuntime(SparkRuntime):
         python = self.target.setting(_PYTHON) or "python3"
         own = Path(sys.executable).parent
         environment = super()._environment(java_home)
-        environment.pop("SPARK_LOCAL_IP")
+        if not self.target.is_local_cluster:
+            environment.pop("SPARK_LOCAL_IP")
         # Where the workers' Python has no path of its own, this computer's is ours.
         return environment | {"PYSPARK_PYTHON": python, "PATH": os.pathsep.join([str(own), os.environ.get("PATH", "")])}
 
     def _settings(self) -> dict[str, str]:
         settings = super()._settings()
-        for name in (_OWN_PATH, "spark.driver.host", "spark.driver.bindAddress"):
-            settings.pop(name)
+        settings.pop(_OWN_PATH)
         settings["spark.executor.extraJavaOptions"] = self.java_options
+        if self.target.is_local_cluster:
+            return settings
+        # What its ports ask for is the cluster's to say.
+        for name in ("spark.driver.host", "spark.driver.bindAddress", *ASKING):
+            settings.pop(name)
         host = _own_address(self.target)
         if host:
             settings["spark.driver.host"] = host
         return settings
+
+    def _secret_settings(self) -> Sequence[tuple[str, str]]:
+        given = super()._secret_settings()
+        # Spark makes a secret for threads of its own process, and none for workers beside it.
+        return ((SECRET, secrets.token_hex(32)), *given) if self.target.is_local_cluster else given
 
     def _does_not_start(self, error: Exception) -> UserError:
         return RunError(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, MutableMapping
 
 from metl_gui.core import wire_schemas
 from metl_gui.core.blocks import Block, Status
-from metl_gui.core.canonical import is_carried
+from metl_gui.core.canonical import is_in_production
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
 from metl_gui.engine.entity_plans import entity_plans
@@ -88,14 +88,16 @@ def compile_schema(
 def _version(document: Document, version: Version, key: str, is_held: bool, include_unconfirmed: bool) -> VersionPlan:
     given = tuple(path.strip() for path in key.split(",") if path.strip())
     column_set = document.matrix.column_set(version.id)
-    blocks = (_block(document, version, b, is_held) for b in column_set if is_carried(b, include_unconfirmed))
+    blocks = (
+        _block(document, version, b, is_held) for b in column_set if is_in_production(document, b, include_unconfirmed)
+    )
     return VersionPlan(
         label=version.label,
         fingerprint=version.fingerprint,
         paths=tuple(a.path for a in version.attributes),
         required=tuple(a.path for a in version.attributes if not a.optional),
         key=given or version.key,
-        blocks=tuple(block for block in blocks if block.targets or block.is_held),
+        blocks=tuple(blocks),
         labels=version.labels,
         is_inferred=version.inferred,
     )

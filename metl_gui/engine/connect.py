@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.engine.abandoning import cancel_until_over
+from metl_gui.engine.protection import Protection
 from metl_gui.engine.remote_jobs import map_by_number, tell_facts
 from metl_gui.engine.session import telling_words
 from metl_gui.engine.shipping import shipped_archive
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Target, answers
 from metl_gui.engine.worker_check import Look, WorkerFacts, check_packages
-from metl_gui.errors import RunError, SetupError
+from metl_gui.errors import RunError, RunKilledError, SetupError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +35,7 @@ _LONGEST_WAIT_MS = 2000
 """A server that does not answer for five seconds is gone; one that hiccups for less is not."""
 
 _CANCEL_SECONDS = 0.2
+_THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
 
 
 class ConnectRuntime:
@@ -56,7 +58,9 @@ class ConnectRuntime:
         self.spark: SparkSession = self._start()
         try:
             self.version = str(self.spark.version)
-            self._client.add_artifacts(str(shipped_archive()), pyfile=True, archive=False, file=False)
+            self._client.add_artifacts(
+                str(shipped_archive(otherwise=self.folder)), pyfile=True, archive=False, file=False
+            )
             self.workers = self.look(Look())
             check_packages(self.workers)
         except RunError:
@@ -66,6 +70,7 @@ class ConnectRuntime:
             self.end()
             raise self._refused(error) from error
         self.parallelism = max(1, len({worker.partition for worker in self.workers}))
+        self.protection = Protection(is_authenticated=bool(self._client.token), is_encrypted=_is_private(target))
 
     @property
     def is_alive(self) -> bool:
@@ -86,9 +91,9 @@ class ConnectRuntime:
         """Say whether the session is over."""
         return not self.answers()
 
-    def died(self) -> RunError:
+    def died(self) -> RunKilledError:
         """Say that the server went away during a run."""
-        return RunError(
+        return RunKilledError(
             "The Spark Connect server went away during the run.",
             f"{self.target.shown} does not know this session any more. Nothing was written.",
             "Once it answers again, run again: it connects anew and reads the source from its beginning. Or use "
@@ -177,3 +182,9 @@ class ConnectRuntime:
             "Check the address, its token and whether it wants TLS (use_ssl=true); the settings of a profile must be "
             "such that a session may change them.",
         )
+
+
+def _is_private(target: Target) -> bool:
+    """Whether nobody on the way reads along: it is encrypted, or leads nowhere."""
+    parameters = target.master.partition("/;")[2].lower().split(";")
+    return "use_ssl=true" in parameters or all(host in _THIS_COMPUTER for host, _ in target.places)

@@ -11,9 +11,10 @@ import msgspec
 
 from metl_gui.engine.lanes.members import MemberFigures
 from metl_gui.engine.progress import Unit
+from metl_gui.engine.protection import Protection
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.worker_check import WorkerFacts
-from metl_gui.errors import RunError, SetupError, UserError
+from metl_gui.errors import RunError, RunKilledError, SetupError, UserError
 
 
 class Event(msgspec.Struct, frozen=True, tag=True, tag_field="event"):
@@ -33,12 +34,14 @@ class SessionReady(Event, frozen=True):
         target, spark_version: where it runs, and what.
         seconds: how long it took to start.
         workers: what the workers of a cluster told, one for each task that runs at once; nobody on this computer.
+        protection: what keeps strangers out.
     """
 
     target: str
     spark_version: str
     seconds: float
     workers: tuple[WorkerFacts, ...] = ()
+    protection: Protection = Protection()
 
 
 class SessionFailed(Event, frozen=True):
@@ -214,13 +217,25 @@ class RunFinished(Event, frozen=True):
 
 
 class RunFailed(Event, frozen=True):
-    """The run ended without outputs."""
+    """The run ended without outputs.
+
+    Args:
+        is_setup: this computer lacks something.
+        is_killed: Spark was gone in the middle of it.
+    """
 
     run_id: str
     title: str
     text: str
     hint: str
     is_setup: bool = False
+    is_killed: bool = False
+
+    @classmethod
+    def of(cls, run_id: str, error: UserError) -> RunFailed:
+        """Report an error as what ended a run."""
+        is_setup, is_killed = isinstance(error, SetupError), isinstance(error, RunKilledError)
+        return cls(run_id, error.title, error.text, error.hint, is_setup, is_killed)
 
 
 class RunStopped(Event, frozen=True):
@@ -263,5 +278,6 @@ def decode_event(line: bytes) -> EngineEvent:
 
 def failure(event: SessionFailed | RunFailed) -> UserError:
     """Turn a failure event back into the error that it reports."""
-    kind = SetupError if event.is_setup else RunError
+    is_killed = isinstance(event, RunFailed) and event.is_killed
+    kind = SetupError if event.is_setup else RunKilledError if is_killed else RunError
     return kind(event.title, event.text, event.hint)

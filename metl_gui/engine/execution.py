@@ -167,7 +167,7 @@ class Execution:
             return error
         stays = "What was sent stays in its topics, and is sent again by the next run."
         texts = (text.replace("Nothing was written.", stays) for text in (error.text, error.hint))
-        return RunError(error.title, *texts)
+        return type(error)(error.title, *texts)
 
     def _check_cancelled(self) -> None:
         if self.is_cancelled.is_set():

@@ -122,7 +122,8 @@ class Host:
             check_target(target)
             self.runtime = start_runtime(target, self.folder)
             seconds = round(time.monotonic() - started, 3)
-            self.emit(SessionReady(target.shown, self.runtime.version, seconds, tuple(self.runtime.workers)))
+            workers = tuple(self.runtime.workers)
+            self.emit(SessionReady(target.shown, self.runtime.version, seconds, workers, self.runtime.protection))
         except UserError as error:
             self._refuse(error)
         except Exception as error:  # noqa: BLE001 - the edge of a thread, logged
@@ -144,7 +145,7 @@ class Host:
         active = self.active
         if active is not None and not active.is_told.wait(_LAST_WORDS_SECONDS):
             error = runtime.died()
-            self.emit(RunFailed(active.spec.run_id, error.title, error.text, error.hint))
+            self.emit(RunFailed.of(active.spec.run_id, error))
         self.quit()
 
     def _warm_up(self, runtime: Runtime) -> None:
@@ -183,7 +184,7 @@ class Host:
         except RunCancelled:
             return RunStopped(run_id, round(time.monotonic() - active.started, 3))
         except UserError as error:
-            return RunFailed(run_id, error.title, error.text, error.hint, isinstance(error, SetupError))
+            return RunFailed.of(run_id, error)
         except Exception as error:  # noqa: BLE001 - the edge of a thread, logged
             _log.exception("run %s ended in a fault of the program", run_id)
             return RunFailed(

@@ -61,11 +61,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _mapped(asked: argparse.Namespace, kernel: Path, plan: Path) -> dict[str, Any]:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
+    from metl_gui.engine.protection import asking
     from metl_gui.engine.submitted import run_job
 
-    spark = SparkSession.builder.appName("METL mapping").getOrCreate()
+    conf = SparkConf()
+    conf.setAll(list(asking(dict(conf.getAll())).items()))
+    spark = SparkSession.builder.config(conf=conf).appName("METL mapping").getOrCreate()
     errors = asked.errors or f"{asked.sink.rstrip('/')}-errors"
     wanted = {"source": asked.source, "sink": asked.sink, "format": asked.format, "limit": asked.limit}
     try:

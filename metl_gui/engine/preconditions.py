@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.feedback import refuse_feedback
 from metl_gui.engine.java import find_java
 from metl_gui.engine.kafka.servers import is_kafka
@@ -25,6 +26,7 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     target = parse_target(target) if isinstance(target, str) else target
     check_target(target)
     refuse_feedback(spec)
+    refuse_shared_places(spec)
     if target.kind is not Kind.CONNECT:
         find_java()
     if any(spec.servers_of(role) is not None for role in ROLES):

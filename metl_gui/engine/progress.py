@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from metl_gui.engine.report import Tally
+from metl_gui.own_files import open_file
 
 INTERVAL_SECONDS = 0.25
 Unit: TypeAlias = Literal["bytes", "records"]
@@ -83,7 +84,7 @@ class ProgressSum:
         self._finished_bytes = 0
         self._running: dict[int, TaskProgress] = {}
         self._done: set[int] = set()
-        path.touch()
+        open_file(path, "ab").close()
 
     def read(self) -> tuple[Tally, int]:
         """Return what is counted so far and how many bytes, or records, of the source are behind."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -76,6 +76,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         checkpoint: the folder from which it can go on.
         is_stopped: somebody stopped it, or it died; what its batches put in place is counted.
         failure: why it ended before its time, empty when it did not.
+        outcome: how it ended where it did not reach its end and cannot go on; what was counted until then is counted.
         format: how the messages were written there.
     """
 
@@ -111,6 +112,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: str = ""
     is_stopped: bool = False
     failure: str = ""
+    outcome: Literal["", "cancelled", "killed"] = ""
     format: str = "jsonl"
 
     def as_json(self) -> dict[str, Any]:

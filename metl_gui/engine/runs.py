@@ -15,6 +15,7 @@ from metl_gui.engine.event_log import bounded_lines
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
+from metl_gui.own_files import make_folder, open_file, write_file
 
 LOCAL_TARGET = "local[*]"
 NOOP = "noop"
@@ -155,9 +156,9 @@ class RunFolder:
             RunError: the folder cannot be written.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
             document = msgspec.to_builtins(spec.as_kept)
-            (self.path / "spec.json").write_bytes(msgspec.json.format(msgspec.json.encode(document)))
+            write_file(self.path / "spec.json", msgspec.json.format(msgspec.json.encode(document)))
         except OSError as error:
             raise RunError(
                 "The run folder cannot be written.",
@@ -168,19 +169,19 @@ class RunFolder:
     def append_event(self, line: bytes) -> None:
         """Add one encoded event to the record of the run, which stays bounded however long it runs."""
         path = self.path / "events.jsonl"
-        with path.open("ab") as events:
+        with open_file(path, "ab") as events:
             events.write(line + b"\n")
             size = events.tell()
         if size > _MOST_EVENT_BYTES:
             lines = path.read_bytes().splitlines()
             partial = path.with_suffix(".partial")
-            partial.write_bytes(b"".join(line + b"\n" for line in bounded_lines(lines, len(lines) // 3)))
+            write_file(partial, b"".join(line + b"\n" for line in bounded_lines(lines, len(lines) // 3)))
             partial.replace(path)
 
     def write_report(self, report: RunReport) -> None:
         """Write the report, whole or not at all."""
         partial = self.path / "report.json.partial"
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(report.as_json())))
+        write_file(partial, msgspec.json.format(msgspec.json.encode(report.as_json())))
         partial.replace(self.path / "report.json")
 
     def report(self) -> RunReport | None:

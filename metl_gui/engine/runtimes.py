@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from metl_gui.engine.protection import Protection
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Kind, Target
 from metl_gui.engine.worker_check import Look, WorkerFacts
-from metl_gui.errors import RunError
+from metl_gui.errors import RunKilledError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +30,8 @@ class Runtime(Protocol):
     folder: Path
     workers: Sequence[WorkerFacts]
     """What the workers told when it was started; nobody where they are processes of ours on this computer."""
+    protection: Protection
+    """What keeps strangers out."""
 
     @property
     def spark(self) -> SparkSession:
@@ -58,7 +61,7 @@ class Runtime(Protocol):
         """Say after a failure whether the session is over; it may take a moment to show."""
         ...
 
-    def died(self) -> RunError:
+    def died(self) -> RunKilledError:
         """Say that it went away during a run, and how to go on."""
         ...
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,14 @@ import msgspec
 import metl_gui
 from metl_gui.engine.abandoning import cancel_until_over
 from metl_gui.engine.java import find_java
+from metl_gui.engine.protection import ASKING, HERE, protected, protection_of
 from metl_gui.engine.remote_jobs import map_by_number
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.engine.topic_orders import travels_in_closure
 from metl_gui.engine.worker_check import Look, WorkerFacts
-from metl_gui.errors import RunError, SetupError, UserError
+from metl_gui.errors import RunKilledError, SetupError, UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,6 +74,7 @@ class SparkRuntime:
         self.folder = folder
         self.workers: Sequence[WorkerFacts] = ()
         self.spark: SparkSession = self._start()
+        self.protection = protection_of(self.spark.sparkContext.getConf().get)
         self._jvm: subprocess.Popen[bytes] = self.spark.sparkContext._gateway.proc  # type: ignore[union-attr]
 
     @property
@@ -103,9 +106,9 @@ class SparkRuntime:
             return True
         return False
 
-    def died(self) -> RunError:
+    def died(self) -> RunKilledError:
         """Say that the session went away during a run."""
-        return RunError(
+        return RunKilledError(
             "Spark ended in the middle of the run.",
             "Its Java process is gone; nothing was written.",
             "Check that there is memory left on this computer, then run again: Spark starts anew.",
@@ -166,14 +169,17 @@ class SparkRuntime:
 
     def _start(self) -> SparkSession:
         java = find_java()
-        os.environ.update(self._environment(java.path))
+        with _environment(self._environment(java.path)):
+            return self._started()
+
+    def _started(self) -> SparkSession:
         from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
 
         from metl_gui.engine.sources.datasource import FileDataSource
 
         settings, builder = self._merged(self._settings()), SparkSession.builder
-        for name, value in (*settings.items(), *self.target.secret_settings):
+        for name, value in (*settings.items(), *self._secret_settings()):
             builder = builder.config(name, value)
         try:
             # The settings of the first conf stand in the command line of Java, which everybody may read.
@@ -182,14 +188,20 @@ class SparkRuntime:
         except Exception as error:  # py4j's errors have no base of their own
             raise self._does_not_start(error) from error
         spark.dataSource.register(FileDataSource)
+        # Where Java calls back, Python's port asks for no token, but for the number of what is called: not p0, p1, p2.
+        spark.sparkContext._gateway.gateway_property.pool.next_id = secrets.randbits(128)  # type: ignore[union-attr]
         return spark
+
+    def _secret_settings(self) -> Sequence[tuple[str, str]]:
+        """Return the settings that must not stand in a command line."""
+        return self.target.secret_settings
 
     def _merged(self, settings: dict[str, str]) -> dict[str, str]:
         """Put a person's own settings over ours; options of Java add up."""
         given = dict(self.target.settings)
         if _OPTIONS in given:
             given[_OPTIONS] = f"{settings[_OPTIONS]} {given[_OPTIONS]}"
-        return settings | given
+        return protected(settings, given)
 
     def _environment(self, java_home: Path) -> dict[str, str]:
         for name in ("tmp", "local", "warehouse"):
@@ -210,11 +222,10 @@ class SparkRuntime:
         return {
             "spark.master": self.target.master,
             "spark.app.name": "METL Workbench",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
+            **HERE,
+            **ASKING,
             _OPTIONS: f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
             f"-Djava.io.tmpdir={folder / 'tmp'} {self.java_options}",
-            "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -226,6 +237,21 @@ class SparkRuntime:
 
     def _does_not_start(self, error: Exception) -> UserError:
         return SetupError("Spark does not start.", telling_words(error), "Run `metl doctor` to see what is missing.")
+
+
+@contextlib.contextmanager
+def _environment(own: Mapping[str, str]) -> Iterator[None]:
+    """Let what is started meanwhile inherit variables; PySpark starts Java with what stands here and nothing else."""
+    before = {name: os.environ.get(name) for name in own}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def telling_words(error: Exception) -> str:

@@ -15,14 +15,13 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import platformdirs
-
 import metl_gui
 from metl_gui.engine import unpacking
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
+from metl_gui.own_files import cache_folder, is_only_ours, make_folder
 
-PARTS = ("errors.py", "core", "engine")
+PARTS = ("errors.py", "own_files.py", "core", "engine")
 """What of the package travels; the rest of it neither runs nor is imported on an executor."""
 
 _PACKAGE = "metl_gui"
@@ -30,22 +29,32 @@ _ZIP_TIME = (2020, 1, 1, 0, 0, 0)
 _KEPT_SECONDS = unpacking.KEPT_DAYS * 24 * 3600
 
 
-def shipped_archive(folder: Path | None = None) -> Path:
+def shipped_archive(folder: Path | None = None, otherwise: Path | None = None) -> Path:
     """Return the archive of the program as it is installed now, built when it is not there.
 
     Cost: reads some 200 small files; a tenth of a second when it must be built.
 
     Args:
         folder: where archives are kept, by default the user's cache.
+        otherwise: where this one is made when others could change what lies there: workers run it.
 
     Raises:
-        SetupError: the folder cannot be written.
+        SetupError: the folder cannot be written, or others can write to it.
     """
-    kept = folder or platformdirs.user_cache_path("metl-gui", appauthor=False) / "shipped"
+    kept = folder or cache_folder() / "shipped"
     files = dict(_files(Path(metl_gui.__file__).parent)) | dict(_machine_code())
     content = _content_of(files)
     path = kept / f"metl-{content}.zip"
     try:
+        make_folder(kept)
+        if not is_only_ours(kept):
+            if otherwise is not None:
+                return shipped_archive(otherwise)
+            raise SetupError(
+                "What travels to the workers cannot be kept.",
+                f"Others can write to {kept}, or to a folder on the way to it.",
+                "Take that right from them, or name another cache folder in XDG_CACHE_HOME.",
+            )
         if not path.is_file():
             _build(path, files | {f"{_PACKAGE}/__init__.py": _entrance(content)})
         _forget_old(path)
@@ -102,7 +111,6 @@ def _entrance(content: str) -> bytes:
 
 
 def _build(path: Path, files: dict[str, bytes]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(dir=path.parent, prefix=".metl-", suffix=".partial")
     partial = Path(name)
     try:

@@ -16,13 +16,14 @@ import msgspec
 
 from metl_gui.engine.execution import Execution
 from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.protection import protection_of
 from metl_gui.engine.remote_jobs import map_by_number, tell_facts
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunSpec, new_run_id
 from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.targets import Target
 from metl_gui.engine.worker_check import Look, WorkerFacts, check_packages
-from metl_gui.errors import RunError, UserError
+from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,6 +47,7 @@ class SubmittedRuntime:
         self.folder = folder
         self.target = Target(master=spark.sparkContext.master or "")
         self.version = spark.version
+        self.protection = protection_of(spark.sparkContext.getConf().get)
         self.workers = self.look(Look())
         check_packages(self.workers)
 
@@ -67,9 +69,11 @@ class SubmittedRuntime:
         """Say whether the session is over; without it this program would be over too."""
         return not self.is_alive
 
-    def died(self) -> RunError:
+    def died(self) -> RunKilledError:
         """Say that the session went away during the run."""
-        return RunError("The Spark session ended during the run.", "Nothing was written.", "Submit the job again.")
+        return RunKilledError(
+            "The Spark session ended during the run.", "Nothing was written.", "Submit the job again."
+        )
 
     def wait(self) -> None:
         """Do nothing: the job ends with this program."""

@@ -77,6 +77,11 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind is Kind.LOCAL
 
     @property
+    def is_local_cluster(self) -> bool:
+        """Whether it is a cluster that Spark starts on this computer for one session, with workers of their own."""
+        return self.master.startswith("local-cluster[")
+
+    @property
     def shown(self) -> str:
         """The target as reports, logs and screens name it."""
         return f"@{self.profile} ({self.master})" if self.profile else self.master

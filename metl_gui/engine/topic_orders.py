@@ -18,7 +18,7 @@ def with_topics(order: TaskOrder, spec: RunSpec) -> TaskOrder:
     sink, errors = spec.servers_of("sink"), spec.servers_of("errors")
     if sink is None and errors is None:
         return order
-    from metl_gui.engine.kafka.checks import entities_of
+    from metl_gui.engine.entity_places import entities_of
     from metl_gui.engine.kafka.topics import topic_order
 
     if sink is not None:

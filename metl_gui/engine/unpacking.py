@@ -3,19 +3,20 @@
 This text is also the beginning of ``metl_gui/__init__.py`` in the archive (see ``shipping``): Python finds the package
 in the archive, and from then on looks for its modules in the folder. Files give what an archive cannot: byte code and
 compiled kernels that are kept for the next worker process. It runs before anything else is there, so it needs nothing
-but Python.
+but Python and what needs no more.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
 import tempfile
 import time
 import zipfile
 from pathlib import Path
+
+from metl_gui.own_files import is_only_ours
 
 KEPT_DAYS = 30
 _PREFIX = "metl-shipped"
@@ -32,24 +33,15 @@ def unpacked(archive: str, content: str) -> str | None:
     """
     try:
         folder = Path(tempfile.gettempdir()) / f"{_PREFIX}-{os.getuid()}-{content}"
-        if not _is_ours(folder):
+        if not is_only_ours(folder):
             _forget_old(folder)
             _unpack(archive, folder)
-        if not _is_ours(folder):
+        if not is_only_ours(folder):
             return None
         os.utime(folder)
     except (OSError, zipfile.BadZipFile):
         return None
     return str(folder)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether the folder is there and nobody else could have put something into it."""
-    try:
-        found = os.lstat(folder)
-    except FileNotFoundError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def _unpack(archive: str, folder: Path) -> None:
@@ -64,7 +56,7 @@ def _unpack(archive: str, folder: Path) -> None:
         try:
             beside.rename(folder)
         except OSError:
-            if not _is_ours(folder):
+            if not is_only_ours(folder):
                 raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -74,7 +66,7 @@ def _forget_old(folder: Path) -> None:
     """Remove what earlier versions of the program left here and no worker has used for a month."""
     oldest = time.time() - KEPT_DAYS * 24 * 3600
     for other in folder.parent.glob(f"{_PREFIX}-{os.getuid()}-*"):
-        if _is_ours(other) and other.stat().st_mtime < oldest:
+        if is_only_ours(other) and other.stat().st_mtime < oldest:
             shutil.rmtree(other, ignore_errors=True)
 
 

@@ -6,6 +6,7 @@ part is written below the folder of the messages, which every worker must see, a
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.worker_check import Look, WorkerFacts, check_files, check_packages
 from metl_gui.engine.worker_facts import MARK
 from metl_gui.errors import RunError
+from metl_gui.own_files import is_closed, make_below
 
 _MOST_LOOKED_AT = 64
 _AWAY = "_away"
@@ -56,8 +58,11 @@ class WorkPlaces:
         for there, home in self.away:
             if path.is_relative_to(there):
                 place = home / path.relative_to(there)
-                place.parent.mkdir(parents=True, exist_ok=True)
+                make_below(home, place.parent.relative_to(home).parts)
                 shutil.move(path, place)
+                if is_closed(home):
+                    with contextlib.suppress(OSError):  # of another user, whom the folder keeps out
+                        place.chmod(0o600)
                 return str(place)
         return str(path)
 

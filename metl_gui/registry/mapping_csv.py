@@ -15,10 +15,13 @@ from typing import BinaryIO
 from metl_gui.core.paths import split
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
+from metl_gui.registry.safe_cells import MARK, MARKED, exact
 
 COLUMNS = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
 OPTIONAL_COLUMNS = ("status", "comment")
-_KNOWN_COLUMNS = frozenset((*COLUMNS, *OPTIONAL_COLUMNS))
+READ_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS, MARK)
+"""Every column that is read; the last says whether cells were written for a spreadsheet (``safe_cells``)."""
+
 MAX_LINE_BYTES = 2**20
 
 _BOM = b"\xef\xbb\xbf"
@@ -186,7 +189,7 @@ def _header(path: Path, line: str, separator: str) -> list[str]:
             f"Its first line must be {','.join(COLUMNS)}.",
             close or "Name the CSV that holds the mapping.",
         )
-    twice = sorted({name for name in (*COLUMNS, *OPTIONAL_COLUMNS) if names.count(name) > 1})
+    twice = sorted({name for name in READ_COLUMNS if names.count(name) > 1})
     if twice:
         raise SchemaError(f"{path.name} has the column {twice[0]} twice.", "", "Remove one of them.")
     return names
@@ -195,11 +198,13 @@ def _header(path: Path, line: str, separator: str) -> list[str]:
 def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
     if len(fields) != len(header):
         return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
-    return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in _KNOWN_COLUMNS})
+    return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in READ_COLUMNS})
 
 
 def row_of(line: int, values: dict[str, str]) -> MappingRow | LineProblem:
     """Make a row of the texts of its columns, or say what is wrong with it."""
+    if values.pop(MARK, "").strip().lower() == MARKED:
+        values = {name: exact(value) for name, value in values.items()}
     empty = [name for name in COLUMNS if not values[name]]
     if empty:
         return LineProblem(line, f"{', '.join(empty)} is empty")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metl_gui.registry import mapping_csv
 from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, long_texts, whole
-from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS, LineProblem, MappingRow, MappingTable
+from metl_gui.registry.mapping_csv import COLUMNS, READ_COLUMNS, LineProblem, MappingRow, MappingTable
 from metl_gui.registry.workbook import SheetRow, is_workbook, read_sheet, sheet_names
 
 SHEET = "Mapping"
@@ -48,7 +48,7 @@ def _long_texts(path: Path) -> dict[int, str]:
 
 
 def _row(row: SheetRow, longs: dict[int, str]) -> MappingRow | LineProblem:
-    known = [name for name in (*COLUMNS, *OPTIONAL_COLUMNS) if name in row.cells]
+    known = [name for name in READ_COLUMNS if name in row.cells]
     wrong = next((name for name in known if name in row.problems), None)
     if wrong is not None:
         return LineProblem(row.number, f"{wrong} {row.problems[wrong]}")

@@ -6,11 +6,11 @@ merged, are problems of that cell, told with sheet, row and column by whoever ne
 
 from __future__ import annotations
 
-import lzma
-import re
+import shutil
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
@@ -34,13 +34,11 @@ SUFFIX = ".xlsx"
 _MAGIC = b"PK\x03\x04"
 _MAX_PARTS = 2_000
 _MAX_MERGED = 1_000
-_PARTS_CHECKED = (".xml", ".rels", ".vml")
-_DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_HEAD_BYTES = 4096
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_CHUNK_BYTES = 1 << 16
 _UNPACKING = (
     zipfile.BadZipFile,
     zlib.error,
-    lzma.LZMAError,
     NotImplementedError,
     RuntimeError,
     ValueError,
@@ -97,7 +95,7 @@ def check_readable(path: Path) -> None:
     Raises:
         SchemaError: it is larger than what is read.
     """
-    _checked(path)
+    _unpacked(path)
 
 
 def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = False) -> Sheet:
@@ -112,11 +110,7 @@ def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = 
     Raises:
         SchemaError: the file is no workbook, is larger than any that is meant, or has no such sheet or column.
     """
-    content = _checked(path)
-    try:
-        found, known = _read_one(content, name)
-    except Exception as error:
-        raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
+    found, known = _read_one(path, name)
     if not found:
         raise SchemaError(
             f"{path.name} has no sheet {name!r}.",
@@ -132,16 +126,22 @@ def sheet_names(path: Path) -> tuple[str, ...]:
     Raises:
         SchemaError: the file is no workbook, or is larger than any that is meant.
     """
-    content = _checked(path)
-    try:
-        return tuple(_read_one(content, "")[1])
-    except Exception as error:
-        raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
+    return tuple(_read_one(path, "")[1])
 
 
-def _read_one(content: bytes, name: str) -> tuple[list[Worksheet], list[str]]:
-    """Read the sheets of one name only: hidden ones of choices may be a hundred times as long."""
+def _read_one(path: Path, name: str) -> tuple[list[Worksheet], list[str]]:
+    """Read the sheets of one name only: hidden ones of choices may be a hundred times as long.
+
+    Returns:
+        Those sheets, and the names of all.
+
+    Raises:
+        SchemaError: the file is no workbook, or is larger than any that is meant.
+    """
+    from defusedxml import DefusedXmlException
     from openpyxl.reader.excel import ExcelReader
+
+    content = _unpacked(path)
 
     known: list[str] = []
 
@@ -151,10 +151,15 @@ def _read_one(content: bytes, name: str) -> tuple[list[Worksheet], list[str]]:
             self.parser.sheets = [sheet for sheet in self.parser.sheets if sheet.name == name]
             super().read_worksheets()
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
-        reader = OneSheet(BytesIO(content), data_only=False, keep_links=False)
-        reader.read()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is odd in a file and does not matter here
+            reader = OneSheet(content, data_only=False, keep_links=False)
+            reader.read()
+    except Exception as error:
+        if isinstance(error.__cause__ or error, DefusedXmlException):
+            raise _damaged(path, "Its XML declares entities or refers to other files, which none needs.") from error
+        raise _damaged(path, f"It cannot be understood: {type(error).__name__}.") from error
     return [sheet for sheet in reader.wb.worksheets if sheet.title == name], known
 
 
@@ -240,8 +245,11 @@ def _text(cell: Cell | MergedCell, is_exact: bool = False) -> tuple[str, str]:
     return (unescaped(str(value)) if is_exact else str(value).strip()), ""
 
 
-def _checked(path: Path) -> bytes:
-    """Read a workbook's bytes after looking at what they unpack to.
+def _unpacked(path: Path) -> BytesIO:
+    """Read a workbook and unpack it, no further than any that is meant goes.
+
+    Returns:
+        The same parts as a packed file that holds them as they are.
 
     Raises:
         SchemaError: it is none, or too large.
@@ -258,22 +266,25 @@ def _checked(path: Path) -> bytes:
         raise _damaged(path, "It does not begin as one.")
     try:
         with zipfile.ZipFile(BytesIO(content)) as packed:
-            _check_parts(path, packed)
+            parts = {part.filename: part for part in packed.infolist()}
+            size = sum(part.file_size for part in parts.values())
+            if size > MAX_UNPACKED_BYTES or len(parts) > _MAX_PARTS:
+                raise _too_large(path, f"Unpacked it has {size / 2**20:,.0f} MiB in {len(parts):,} parts.")
+            return _copied(packed, parts.values())
     except _UNPACKING as error:
         raise _damaged(path, f"{str(error).rstrip('.') or 'Its parts cannot be unpacked'}.") from error
+
+
+def _copied(packed: zipfile.ZipFile, parts: Iterable[zipfile.ZipInfo]) -> BytesIO:
+    """Unpack parts bit by bit, each up to the size that it tells: read at once, one that lies fills the memory."""
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as plain:
+        for part in parts:
+            if part.compress_type not in _METHODS:  # others give more than they are asked for
+                raise zipfile.BadZipFile(f"Its part {part.filename} is packed as no workbook is")
+            with packed.open(part) as source, plain.open(part.filename, "w") as target:
+                shutil.copyfileobj(source, target, _CHUNK_BYTES)
     return content
-
-
-def _check_parts(path: Path, packed: zipfile.ZipFile) -> None:
-    parts = packed.infolist()
-    size = sum(part.file_size for part in parts)
-    if size > MAX_UNPACKED_BYTES or len(parts) > _MAX_PARTS:
-        raise _too_large(path, f"Unpacked it has {size / 2**20:,.0f} MiB in {len(parts):,} parts.")
-    for part in parts:
-        if part.filename.lower().endswith(_PARTS_CHECKED):
-            with packed.open(part) as opened:
-                if _DOCTYPE.search(opened.read(_HEAD_BYTES)):
-                    raise _damaged(path, f"Its part {part.filename} declares a document type, which none needs.")
 
 
 def _too_large(path: Path, fact: str) -> SchemaError:

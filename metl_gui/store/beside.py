@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 from metl_gui.core.assignments import Assignment, AssignmentKey
+from metl_gui.core.beside import BesideChange, Kept, StateName
 from metl_gui.core.collecting import collect
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.declarations import VersionDeclaration
@@ -21,6 +22,7 @@ from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.store import (
     assignments,
     comments,
+    kept,
     pending,
     project_settings,
     refusals,
@@ -30,6 +32,7 @@ from metl_gui.store import (
     version_tasks,
     wire_schemas,
 )
+from metl_gui.store.kept import Untaken
 from metl_gui.store.states import NamedState
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -51,6 +54,26 @@ class Beside:
         self._reading = reading
         self._editing = editing
         self._appending = appending
+
+    def everything(self) -> tuple[Kept, ...]:
+        """Read everything that lies beside the states and is compared and merged."""
+        with self._reading() as connection:
+            return kept.read(connection)
+
+    def untaken(self) -> Untaken:
+        """Read what stays with this file in a merge, and is told of."""
+        with self._reading() as connection:
+            return kept.untaken(connection)
+
+    def has_state(self, named: StateName) -> bool:
+        """Whether this file has the state that is named so in another one, not just another state of its number."""
+        with self._reading() as connection:
+            return kept.has_state(connection, named)
+
+    def change(self, wanted: BesideChange) -> None:
+        """Put and remove things, all of them or none."""
+        with self._editing() as connection:
+            kept.change(connection, wanted)
 
     def refuse_renames(self, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
         """Remember that rename proposals were refused, so that they are not made again."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.draft import Change
 from metl_gui.core.nodes import Side
+from metl_gui.store.unpacking import Unpacking
 
 _LEVEL = 6
 _RAW = -15
@@ -30,13 +33,39 @@ def packed_text(text: str) -> bytes:
     return _packed(text.encode("utf-8", "surrogatepass"))
 
 
-def unpack_change(pack: bytes) -> Change:
-    """Read a change back.
+def opener() -> Callable[[bytes], bytes]:
+    """Return what inflates the changes that one reading meets; together they have one bound.
+
+    It raises ``ValueError`` where one is damaged, or they grow beyond all measure.
+    """
+    return partial(Unpacking("a change of the log").unpacked, bits=_RAW)
+
+
+def read_change(text: bytes) -> Change:
+    """Read a change that was inflated.
 
     Raises:
-        ValueError: it is damaged.
+        msgspec.MsgspecError: it is none.
     """
-    return _decoder.decode(_unpacked(pack))
+    return _decoder.decode(text)
+
+
+def unpack_changes(packs: Iterable[bytes]) -> Iterator[Change]:
+    """Read changes back, each when it is asked for.
+
+    Raises:
+        ValueError: one is damaged, or they grow beyond all measure.
+    """
+    return map(read_change, map(opener(), packs))
+
+
+def unpack_change(pack: bytes) -> Change:
+    """Read one change back.
+
+    Raises:
+        ValueError: it is damaged, or grows beyond all measure.
+    """
+    return next(unpack_changes((pack,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +82,8 @@ class Touched:
     schema: tuple[Side, int] | None = None
     versions: frozenset[tuple[Side, int]] = frozenset()
 
-    def may_be_in(self, pack: bytes) -> bool:
-        """Whether a change may touch it; much cheaper than reading the change, and never wrong about a no."""
-        text = _unpacked(pack)
+    def may_be_in(self, text: bytes) -> bool:
+        """Whether an inflated change may touch it; much cheaper than reading it, and never wrong about a no."""
         if self.schema is not None and b'"schema_id":%d,' % self.schema[1] in text:
             return True
         if not self.keys and not self.versions:
@@ -69,10 +97,3 @@ class Touched:
 def _packed(text: bytes) -> bytes:
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
     return compressor.compress(text) + compressor.flush()
-
-
-def _unpacked(pack: bytes) -> bytes:
-    try:
-        return zlib.decompress(pack, _RAW)
-    except zlib.error as error:
-        raise ValueError(f"a change of the log cannot be read: {error}") from error

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.store.change_packs import pack_change, unpack_change
+from metl_gui.store.change_packs import pack_change, unpack_changes
 from metl_gui.store.log import merged
 
 _DAY_MS = 86_400_000
@@ -139,7 +139,7 @@ def _merge(connection: sqlite3.Connection, segment: list[int]) -> None:
     rows = connection.execute(
         "SELECT states, change FROM edits WHERE state >= ? AND state <= ? ORDER BY state", (first, last)
     ).fetchall()
-    change = merged(unpack_change(pack) for _, pack in rows)
+    change = merged(unpack_changes(pack for _, pack in rows))
     connection.execute("DELETE FROM edits WHERE state >= ? AND state < ?", (first, last))
     connection.execute(
         "UPDATE edits SET states = ?, change = ? WHERE state = ?",

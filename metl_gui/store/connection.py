@@ -6,17 +6,23 @@ can be copied and read from a folder without write access. On a network file sys
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import logging
 import os
 import sqlite3
+import struct
+import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from metl_gui.errors import ProjectError
 from metl_gui.store.failures import damaged, not_a_project
+from metl_gui.store.heeding import heed, stop_here
 from metl_gui.store.network import is_on_network
 
 APPLICATION_ID = 0x4D45544C
@@ -25,34 +31,89 @@ APPLICATION_ID = 0x4D45544C
 WAIT_SECONDS = 5.0
 """How long a lock of another connection is waited for."""
 
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_ATTACHED: 1,  # what VACUUM needs
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 50,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 10,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+}
+"""Several times what our own statements need."""
+
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_PAGES_AT_ONCE = 5_000
 _log = logging.getLogger(__name__)
 
-_File = tuple[int, int]
-_open_here: Counter[_File] = Counter()
-"""By device and number, the files that this process has open through SQLite.
+FileNumber: TypeAlias = tuple[int, int]
+"""Device and number: what a file is known by, whatever it is called."""
 
-Nobody here may read such a file past SQLite: when a process closes any descriptor of a file, the system drops all its
-locks on it, and the next program that opens and closes the project would take the log away from under its editor.
+
+@dataclass
+class _Open:
+    """A file that this process has open through SQLite.
+
+    Args:
+        descriptor: reads it past SQLite; closed after the last connection.
+        connections: how many there are.
+    """
+
+    descriptor: int
+    connections: int = 0
+
+
+_open_here: dict[FileNumber, _Open] = {}
+"""The files that this process has open through SQLite.
+
+Nobody here may open and close such a file past SQLite: when a process closes any descriptor of a file, the system drops
+all its locks on it, and the next program that opens and closes the project would take the log away from under its
+editor.
 """
 _looking = threading.RLock()
 
+_SHARED_LOCK = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0x40000002, 510, 0)
+_NO_LOCK = struct.pack("hhqqi4x", fcntl.F_UNLCK, os.SEEK_SET, 0x40000002, 510, 0)
+"""The bytes that SQLite locks for reading, as ``fcntl`` wants to be told. Source: sqlite.org, "File Format", 1.2.4."""
 
-class _Connection(sqlite3.Connection):
+
+class FileConnection(sqlite3.Connection):
     """A connection that says when its file is not open through it any more."""
 
-    file: _File | None = None
+    file: FileNumber | None = None
+
+    @property
+    def descriptor(self) -> int:
+        """Reads the file past SQLite; never to be closed by anybody else."""
+        if self.file is None:
+            raise sqlite3.ProgrammingError("the file is closed")
+        return _open_here[self.file].descriptor
 
     def close(self) -> None:
+        """Close the file; a second time does nothing."""
         super().close()
         with _looking:
             if self.file is not None:
                 _forget(self.file)
             self.file = None
 
+    def abandon(self) -> None:
+        """Close the file as a kill would: what its log holds is not written to it, and the log stays.
 
-def connect(path: Path) -> sqlite3.Connection:
+        A lock of ours on its descriptor makes SQLite believe that somebody else still reads the file.
+        """
+        descriptor = self.descriptor
+        with contextlib.suppress(OSError):  # a file system without such locks has no log either
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _SHARED_LOCK)
+        try:
+            super().close()
+        finally:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _NO_LOCK)
+            self.close()
+
+
+def connect(path: Path) -> FileConnection:
     """Open an existing project file, for writing where the system lets us.
 
     Raises:
@@ -61,8 +122,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     with _looking:
         require_project(path)
-        file = _file_of(path)
-        _open_here[file] += 1
+        file = _remember(path)
     try:
         return _opened_as(path, file)
     except BaseException:
@@ -71,7 +131,7 @@ def connect(path: Path) -> sqlite3.Connection:
         raise
 
 
-def _opened_as(path: Path, file: _File) -> sqlite3.Connection:
+def _opened_as(path: Path, file: FileNumber) -> FileConnection:
     try:
         connection = _opened(path, "mode=rw")
     except sqlite3.OperationalError:
@@ -89,18 +149,17 @@ def is_database(path: Path) -> bool:
         OSError: it cannot be read.
     """
     with _looking:
-        if _open_here[_file_of(path)] > 0:
+        if number_of(path) in _open_here:
             return True
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
 
 
-def connect_new(path: Path) -> sqlite3.Connection:
+def connect_new(path: Path) -> FileConnection:
     """Open a file that is not there yet."""
     connection = _opened(path, "mode=rwc")
     with _looking:
-        connection.file = _file_of(path)
-        _open_here[connection.file] += 1
+        connection.file = _remember(path)
     return connection
 
 
@@ -117,6 +176,11 @@ def leave_editing_mode(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode=DELETE").fetchone()
     except sqlite3.OperationalError as error:
         _log.debug("the project file stays in its journal mode: %s", error)
+
+
+def back_up(source: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Copy a whole file as it was last committed; between two parts it can be stopped."""
+    source.backup(copy, pages=_PAGES_AT_ONCE, progress=lambda *_: stop_here())
 
 
 @contextmanager
@@ -143,30 +207,60 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def _forget(file: _File) -> None:
-    _open_here[file] -= 1
-    if _open_here[file] <= 0:
+def _remember(path: Path) -> FileNumber:
+    """Count one more connection to a file, and return what the file is known by."""
+    file = number_of(path)
+    if file not in _open_here:
+        _open_here[file] = _Open(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    _open_here[file].connections += 1
+    return file
+
+
+def _forget(file: FileNumber) -> None:
+    known = _open_here[file]
+    known.connections -= 1
+    if known.connections == 0:
         del _open_here[file]
+        os.close(known.descriptor)
 
 
-def _file_of(path: Path) -> _File:
+def number_of(path: Path) -> FileNumber:
+    """Return what the file at a path is known by.
+
+    Raises:
+        OSError: there is none, or it cannot be looked at.
+    """
     facts = path.stat()
     return facts.st_dev, facts.st_ino
 
 
-def _opened(path: Path, mode: str) -> _Connection:
+def _opened(path: Path, mode: str) -> FileConnection:
     uri = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection
+        uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=FileConnection
     )
+    heed(connection)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        _defend(connection)
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA trusted_schema=OFF")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _defend(connection: sqlite3.Connection) -> None:
+    """Expect a file that was made to do harm; before its first page is read.
+
+    Source: sqlite.org, "Defense Against The Dark Arts".
+    """
+    for setting in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
+        connection.execute(f"PRAGMA {setting}").fetchone()
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+    for kind, most in _LIMITS.items():
+        connection.setlimit(kind, most)
 
 
 def require_project(path: Path) -> None:
@@ -186,7 +280,7 @@ def require_project(path: Path) -> None:
         # A pipe would be waited for without end.
         raise not_a_project(path, "It is not a regular file.")
     with _looking:
-        if _open_here[_file_of(path)] > 0:
+        if number_of(path) in _open_here:
             return  # it was looked at when it was opened
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)

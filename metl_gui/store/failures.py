@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from metl_gui.errors import BugError, ProjectError
+from metl_gui.store.heeding import was_stopped
 
 _ALMOST_FULL_BYTES = 256 * 1024
 _BASE_CODE = 0xFF
@@ -21,6 +22,7 @@ def translated(path: Path) -> Iterator[None]:
 
     Raises:
         ProjectError: with the file's name, what happened and the way out.
+        RunCancelled: the work of this thread was cancelled.
         BugError: the file is used after it was closed, or SQL is wrong.
     """
     try:
@@ -28,6 +30,9 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError as error:
         raise BugError(f"{path}: {error}") from error
     except sqlite3.Error as error:
+        stop = was_stopped() if _code(error) == sqlite3.SQLITE_INTERRUPT else None
+        if stop is not None:
+            raise stop from error
         raise _of_sqlite(path, error) from error
     except OSError as error:
         raise _of_system(path, error) from error
@@ -68,8 +73,12 @@ def not_a_project(path: Path, detail: str) -> ProjectError:
     )
 
 
+def _code(error: sqlite3.Error) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0)) & _BASE_CODE
+
+
 def _of_sqlite(path: Path, error: sqlite3.Error) -> ProjectError:
-    code = getattr(error, "sqlite_errorcode", 0) & _BASE_CODE
+    code = _code(error)
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_disk_full(path)):
         return disk_full(path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

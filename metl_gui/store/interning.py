@@ -12,6 +12,8 @@ from metl_gui.core.trees import TextTable, TypeFacts
 
 Rows: TypeAlias = NDArray[np.int32]
 _NOBODY = 0
+_SPARE = 1_000
+"""Numbers are given one after the other and never taken back; so many may be missing all the same."""
 
 
 class Interned:
@@ -59,7 +61,7 @@ class Interned:
 def read_texts(connection: sqlite3.Connection) -> tuple[TextTable, Rows]:
     """Read every text, and the row of each number in what is returned; row 0 is the empty text."""
     rows = connection.execute("SELECT id, text FROM texts WHERE text <> '' ORDER BY id").fetchall()
-    empty = connection.execute("SELECT id FROM texts WHERE text = ''").fetchone()
+    empty = connection.execute("SELECT id FROM texts WHERE text = '' AND id >= 0").fetchone()
     row_of = _rows_of([id_ for id_, _ in rows], 1, max(0, *(empty or (0,))))
     if empty is not None:
         row_of[empty[0]] = 0
@@ -95,6 +97,9 @@ def rows_for(row_of: Rows, numbers: NDArray[np.integer], what: str) -> Rows:
 
 
 def _rows_of(ids: list[int], first: int, least: int = 0) -> Rows:
-    row_of = np.full(max([least, *ids[-1:]]) + 1, -1, np.int32)
+    most = max([least, *ids[-1:]])
+    if most > 2 * len(ids) + _SPARE or min([0, *ids[:1]]) < 0:
+        raise ValueError("numbers that were never given")
+    row_of = np.full(most + 1, -1, np.int32)
     row_of[ids] = np.arange(first, first + len(ids))
     return row_of

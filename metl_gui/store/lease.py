@@ -146,7 +146,9 @@ def require(connection: sqlite3.Connection, holder: Holder) -> None:
 def beat(connection: sqlite3.Connection, holder: Holder) -> None:
     """Say that we are still here; inside a transaction."""
     now_ms = time.time_ns() // 1_000_000
-    connection.execute("UPDATE lease SET heartbeat_ms = ? WHERE token = ?", (now_ms, holder.token))
+    # Never back, whatever becomes of the clock: by this the file is known.
+    renewed = "UPDATE lease SET heartbeat_ms = max(heartbeat_ms, ?) WHERE token = ?"
+    connection.execute(renewed, (now_ms, holder.token))
 
 
 def release(connection: sqlite3.Connection, holder: Holder) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from metl_gui.core.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
-from metl_gui.store.change_packs import Touched, pack_change, unpack_change
+from metl_gui.store.change_packs import Touched, opener, pack_change, read_change, unpack_changes
 
 WINDOW = "window"
 COMMAND = "command"
@@ -138,13 +138,13 @@ def taken_back_by(connection: sqlite3.Connection, group: int) -> LoggedGroup | N
 def change_of_group(connection: sqlite3.Connection, group: int) -> Change:
     """Read what a group changed, all its edits as one change."""
     rows = connection.execute("SELECT change FROM edits WHERE undo_group = ? ORDER BY state", (group,))
-    return merged(unpack_change(pack) for (pack,) in rows)
+    return merged(unpack_changes(pack for (pack,) in rows))
 
 
 def change_between(connection: sqlite3.Connection, state: int, later: int) -> Change:
     """Read everything that was changed after a state up to a later one, as one change; both must be there."""
     rows = connection.execute("SELECT change FROM edits WHERE state > ? AND state <= ? ORDER BY state", (state, later))
-    return merged(unpack_change(pack) for (pack,) in rows)
+    return merged(unpack_changes(pack for (pack,) in rows))
 
 
 def has_state(connection: sqlite3.Connection, state: int) -> bool:
@@ -179,9 +179,11 @@ def history(connection: sqlite3.Connection, limit: int | None, below: int | None
 def touching(connection: sqlite3.Connection, wanted: Touched) -> Iterator[tuple[LoggedEdit, Change]]:
     """Yield the edits that may have touched something, newest first, each with what it changed."""
     rows = connection.execute(f"{_EDITS}, change FROM edits LEFT JOIN states USING (state) ORDER BY edits.state DESC")
+    unpacked = opener()
     for *facts, pack in rows:
-        if wanted.may_be_in(pack):
-            yield _logged(tuple(facts)), unpack_change(pack)
+        text = unpacked(pack)
+        if wanted.may_be_in(text):
+            yield _logged(tuple(facts)), read_change(text)
 
 
 def last_writer(connection: sqlite3.Connection) -> str:

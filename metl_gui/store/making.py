@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 import uuid
 from contextlib import closing
 from pathlib import Path
 
 from metl_gui.errors import ProjectError
+from metl_gui.own_files import is_own
 from metl_gui.store import lease
-from metl_gui.store.connection import connect, connect_new, writing
-from metl_gui.store.failures import damaged, translated
-from metl_gui.store.tables import MIGRATIONS, VERSION, file_version, make_tables, migrate
+from metl_gui.store.connection import back_up, connect, connect_new, writing
+from metl_gui.store.failures import translated
+from metl_gui.store.tables import VERSION, file_version, make_tables, migrate
 
 SUFFIX = ".metl"
 
@@ -24,14 +26,10 @@ def make_file(path: Path) -> None:
     Raises:
         ProjectError: the name is taken, or is not that of a project file.
     """
-    if path.suffix != SUFFIX:
-        raise ProjectError(
-            f"{path.name} is not a name for a project file.", hint=f"Call it {path.stem or 'project'}{SUFFIX}."
-        )
-    if path.exists():
-        raise _taken(path)
+    require_free(path, is_new=True)
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
     try:
+        draft.touch(_mode_in(path), exist_ok=False)
         connection = connect_new(draft)
         try:
             make_tables(connection, str(uuid.uuid4()), time.time_ns() // 1_000_000)
@@ -50,18 +48,50 @@ def copy_file(path: Path, target: Path) -> None:
     Raises:
         ProjectError: the name is taken, or the file is no project.
     """
-    if target.exists():
-        raise _taken(target)
+    require_free(target)
+    with translated(path), closing(connect(path)) as source:
+        source.execute("PRAGMA schema_version").fetchone()  # what is no project is told before the copy is
+        copy_open(source, target)
+
+
+def copy_open(source: sqlite3.Connection, target: Path, editor: lease.Holder | None = None) -> None:
+    """Copy what a connection sees, wherever its file is now.
+
+    Args:
+        source: the connection.
+        target: the new file.
+        editor: who holds the lease of the file, and not that of the copy.
+
+    Raises:
+        ProjectError: the name is taken, or the copy cannot be written.
+    """
+    require_free(target)
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
     try:
-        with translated(path), closing(connect(path)) as source:
-            source.execute("PRAGMA schema_version").fetchone()  # what is no project is told before the copy is
-            with translated(target), closing(connect_new(draft)) as copy:
-                source.backup(copy)
+        with translated(target):
+            draft.touch(_mode_in(target), exist_ok=False)
+            with closing(connect_new(draft)) as copy:
+                back_up(source, copy)
+                if editor is not None:
+                    lease.release(copy, editor)
                 copy.execute("PRAGMA journal_mode=DELETE").fetchone()
-        _give_name(draft, target)
+            _give_name(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def require_free(path: Path, *, is_new: bool = False) -> None:
+    """Make sure that a file can be made, and has the name of a project if people are to find a new one by it.
+
+    Raises:
+        ProjectError: the name is taken, or is not that of a project file.
+    """
+    if is_new and path.suffix != SUFFIX:
+        raise ProjectError(
+            f"{path.name} is not a name for a project file.", hint=f"Call it {path.stem or 'project'}{SUFFIX}."
+        )
+    if path.exists():
+        raise _taken(path)
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
@@ -71,18 +101,14 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
         The backup, ``None`` when nothing had to be done.
 
     Raises:
-        ProjectError: the file is of a newer version than this program, or somebody edits it.
+        ProjectHeldError: somebody edits it.
     """
     found = file_version(connection)
-    if found > VERSION:
-        raise newer(path, found)
     if found == VERSION:
         return None
-    if any(version not in MIGRATIONS for version in range(found, VERSION)):
-        raise damaged(path, f"It says that it has version {found}, which never was")
     with writing(connection):
         lease.refuse_if_held(connection)
-        backup = _back_up(path, found)
+        backup = _copied_beside(path, found)
         migrate(connection)
     return backup
 
@@ -96,16 +122,23 @@ def newer(path: Path, found: int) -> ProjectError:
     )
 
 
-def _back_up(path: Path, version: int) -> Path:
-    """Copy the file as it was last committed, through a connection of its own."""
-    backup = _free_name(path, version)
+def _copied_beside(path: Path, version: int) -> Path:
+    """Copy the file as it was last committed, through a connection of its own, for those who may read the file."""
+    backup, mode = _free_name(path, version), stat.S_IMODE(path.stat().st_mode)
+    backup.touch(mode, exist_ok=False)
+    backup.chmod(mode)
     with closing(connect(path)) as source, closing(connect_new(backup)) as copy:
         try:
-            source.backup(copy)
+            back_up(source, copy)
         except BaseException:
             backup.unlink()
             raise
     return backup
+
+
+def _mode_in(path: Path) -> int:
+    """Return the mode of a new file: a project in a folder of a person's is as open as the person's umask says."""
+    return 0o600 if is_own(path) else 0o666
 
 
 def _taken(path: Path) -> ProjectError:

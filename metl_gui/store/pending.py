@@ -12,10 +12,10 @@ from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
 from metl_gui.core.nodes import Side
 from metl_gui.core.pending import PendingImport
+from metl_gui.store.unpacking import Unpacking
 
 _TOGETHER = 100
 _QUICK = 1
-_MOST_BYTES = 1 << 28
 _decoder = msgspec.json.Decoder(tuple[VersionDeclaration, ...])
 
 
@@ -60,14 +60,6 @@ def read(connection: sqlite3.Connection) -> tuple[PendingImport, ...]:
 def versions(connection: sqlite3.Connection, id_: int) -> Iterator[VersionDeclaration]:
     """Yield the versions of an import in their order."""
     rows = connection.execute("SELECT declarations FROM pending_versions WHERE import_id = ? ORDER BY place", (id_,))
+    unpacking = Unpacking("a part of a pending import")
     for (part,) in rows:
-        yield from _decoder.decode(_unpacked(part))
-
-
-def _unpacked(part: bytes) -> bytes:
-    """Decompress a part; one that grows beyond all sense is no part of ours."""
-    opener = zlib.decompressobj()
-    found = opener.decompress(part, _MOST_BYTES)
-    if opener.unconsumed_tail:
-        raise ValueError("a part of a pending import is larger than any that is written")
-    return found
+        yield from _decoder.decode(unpacking.unpacked(part))

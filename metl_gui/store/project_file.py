@@ -13,20 +13,22 @@ from typing import Any, Self
 
 import msgspec
 
+from metl_gui.core.beside import BesideChange
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Stamp, Transition
 from metl_gui.core.rewind import rewound
-from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError
-from metl_gui.store import assignments, lease, log, runs, states
+from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
+from metl_gui.store import assignments, kept, lease, log, runs, shape, states
 from metl_gui.store.beside import Beside
 from metl_gui.store.block_rows import write_blocks
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.compaction import KEEPING, Keeping, compact, is_worth_it
-from metl_gui.store.connection import connect, enter_editing_mode, leave_editing_mode, reading, writing
+from metl_gui.store.connection import FileConnection, connect, enter_editing_mode, leave_editing_mode, reading, writing
 from metl_gui.store.failures import damaged, translated
 from metl_gui.store.interning import Interned
 from metl_gui.store.log import LoggedEdit, LoggedGroup
-from metl_gui.store.making import bring_up_to_date, make_file, newer
+from metl_gui.store.making import bring_up_to_date, copy_open, make_file, newer, require_free
+from metl_gui.store.presence import Loss, Presence
 from metl_gui.store.runs import LoggedRun
 from metl_gui.store.tables import VERSION, file_version
 from metl_gui.store.tree_rows import write_trees
@@ -41,13 +43,15 @@ class ProjectFile:
     Made by ``create`` and ``open``; a context manager that closes.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, holder: lease.Holder | None) -> None:
+    def __init__(self, path: Path, connection: FileConnection, holder: lease.Holder | None) -> None:
         self.path = path
         self.backup: Path | None = None
         self._connection = connection
         self._holder = holder
         self._lock = threading.RLock()
-        self._identity = _identity(path)
+        self._presence = Presence(path, connection)
+        if holder is not None:
+            self._presence.follow_lease(holder)
         self._has_edited = False
         self.beside = Beside(self._reading, self._editing, self._appending)
 
@@ -83,6 +87,10 @@ class ProjectFile:
                 found = file_version(connection)
                 if found > VERSION:
                     raise newer(path, found)
+                if found not in range(1, VERSION + 1):
+                    raise damaged(path, f"It says that it has version {found}, which never was")
+                shape.require_shape(connection, path, shape.shape_of(found))
+                shape.require_soundness(connection, path)
                 backup = None
                 if holder is not None or found < VERSION:
                     backup = bring_up_to_date(connection, path)
@@ -99,11 +107,20 @@ class ProjectFile:
 
     def close(self) -> None:
         """Compact a log that has grown large here, give the lease back and close the file; again does nothing."""
-        self._tidy()
+        try:
+            self._tidy()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
         with self._lock, translated(self.path):
             holder, self._holder = self._holder, None
+            if self._connection.file is None:
+                return
             try:
-                if holder is not None and self._is_in_place():
+                if self._presence.loss() is not None:
+                    self._presence.let_go()
+                elif holder is not None:
                     with writing(self._connection):
                         lease.release(self._connection, holder)
                     leave_editing_mode(self._connection)
@@ -117,6 +134,22 @@ class ProjectFile:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def save_copy(self, target: Path) -> bool:
+        """Copy the project as it was last committed, wherever its own file is now, under a new name.
+
+        Returns:
+            Whether it was; not when another file was copied over this one, so that only fragments are left.
+
+        Raises:
+            ProjectError: the name is taken, or the copy cannot be written.
+        """
+        with self._lock, translated(self.path):
+            require_free(target, is_new=True)
+            if self._presence.loss() is Loss.OVERWRITTEN:
+                return False
+            copy_open(self._connection, target, self._holder)
+            return True
 
     @property
     def is_for_editing(self) -> bool:
@@ -172,7 +205,12 @@ class ProjectFile:
             return list(log.touching(connection, wanted))
 
     def commit(
-        self, transition: Transition, door: str = log.WINDOW, group: int | None = None, undoes: int | None = None
+        self,
+        transition: Transition,
+        door: str = log.WINDOW,
+        group: int | None = None,
+        undoes: int | None = None,
+        beside: BesideChange = BesideChange(),  # noqa: B008 - frozen
     ) -> int:
         """Write one edit: all of it in one transaction, or nothing.
 
@@ -181,6 +219,7 @@ class ProjectFile:
             door: ``window`` or ``command``.
             group: what an earlier commit of the same gesture returned.
             undoes: the undo group that this one takes back.
+            beside: what changes with it beside the states, which undo does not take back.
 
         Returns:
             The undo group of this edit.
@@ -203,10 +242,12 @@ class ProjectFile:
             write_trees(connection, transition, interned)
             write_blocks(connection, transition, interned)
             assignments.follow(connection, transition)
+            kept.change(connection, beside)
             group = log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
             self._has_edited = True
-            return group
+        self._presence.newest_state = transition.after.state
+        return group
 
     def undo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
         """Find the newest group of edits that undo takes back, made through one of the doors."""
@@ -321,28 +362,23 @@ class ProjectFile:
                 wanted = is_worth_it(connection, _now_ms(), KEEPING)
             if wanted:
                 self.compact(KEEPING)
-        except ProjectError as error:  # the next one who closes it does it
+        except (ProjectError, RunCancelled) as error:  # the next one who closes it does it
             _log.info("the log of %s is not compacted: %s", self.path, error)
 
     @contextmanager
     def _session(self) -> Iterator[sqlite3.Connection]:
         with self._lock, translated(self.path):
-            if not self._is_in_place():
-                raise ProjectError(
-                    f"{self.path.name} is not where it was opened.",
-                    f"It was moved, deleted or replaced by another file: {self.path}",
-                    "Put it back, or open the file that is there now.",
-                )
+            self._presence.require()
             yield self._connection
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._session() as connection, reading(connection), self._undamaged():
+        with self._session() as connection, reading(connection), self._fitting():
             yield connection
 
     @contextmanager
     def _appending(self) -> Iterator[sqlite3.Connection]:
-        with self._session() as connection, writing(connection):
+        with self._session() as connection, writing(connection), self._readable():
             yield connection
 
     @contextmanager
@@ -359,14 +395,33 @@ class ProjectFile:
             except ProjectHeldError:
                 self._holder = None
                 raise
-            yield connection
+            with self._readable():
+                yield connection
 
     @contextmanager
-    def _undamaged(self) -> Iterator[None]:
+    def _fitting(self) -> Iterator[None]:
+        """Call it damage where what was read does not fit together; nothing but reading may be in it."""
+        try:
+            with self._readable():
+                yield
+        except (BugError, LookupError, TypeError, OverflowError) as error:
+            raise damaged(self.path, f"Its parts do not fit together ({error})") from error
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Call it damage where a part of the file cannot be read by itself."""
         try:
             yield
-        except (BugError, msgspec.MsgspecError, LookupError, ValueError, TypeError, OverflowError) as error:
+        except UnicodeEncodeError:
+            raise  # by what is written
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise damaged(self.path, f"Its parts do not fit together ({error})") from error
+        except MemoryError as error:
+            raise ProjectError(
+                f"There is not enough memory for {self.path.name}.",
+                f"{error}.".removeprefix("."),
+                "Close other programs, or open it on a larger computer. If it is a small file, it is damaged.",
+            ) from error
 
     def _require_state(self, connection: sqlite3.Connection, state: int) -> None:
         newest = _state(connection)
@@ -382,9 +437,6 @@ class ProjectFile:
                 f"The nearest states that were kept are {below} and {above}.",
             )
 
-    def _is_in_place(self) -> bool:
-        return _identity(self.path) == self._identity
-
 
 def _state(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT state FROM project").fetchone()[0])
@@ -392,11 +444,3 @@ def _state(connection: sqlite3.Connection) -> int:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 
 from metl_gui.core.draft import Stamp
@@ -31,11 +31,17 @@ def remove(connection: sqlite3.Connection, refusals: Iterable[Refusal]) -> None:
 
 def read(connection: sqlite3.Connection) -> tuple[Refusal, ...]:
     """Read all refusals, the newest first."""
+    return tuple(refusal for refusal, _ in stamped(connection))
+
+
+def stamped(connection: sqlite3.Connection) -> Iterator[tuple[Refusal, Stamp]]:
+    """Yield all refusals with who made them and when, the newest first."""
     rows = connection.execute(
-        "SELECT schema_id, p_lineage, entity_id, q_lineage, from_path, to_path FROM refused_suggestions"
+        "SELECT schema_id, p_lineage, entity_id, q_lineage, from_path, to_path, who, when_ms FROM refused_suggestions"
         " ORDER BY when_ms DESC, schema_id, p_lineage, entity_id, q_lineage"
     )
-    return tuple(Refusal(*row) for row in rows)
+    for *refusal, who, when_ms in rows:
+        yield Refusal(*refusal), Stamp(who, when_ms)
 
 
 def add_renames(connection: sqlite3.Connection, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
@@ -58,8 +64,14 @@ def remove_renames(connection: sqlite3.Connection, refused: Iterable[RefusedRena
 
 def read_renames(connection: sqlite3.Connection) -> tuple[RefusedRename, ...]:
     """Read the refused rename proposals, the newest first."""
+    return tuple(refused for refused, _ in stamped_renames(connection))
+
+
+def stamped_renames(connection: sqlite3.Connection) -> Iterator[tuple[RefusedRename, Stamp]]:
+    """Yield the refused rename proposals with who refused them and when, the newest first."""
     rows = connection.execute(
-        "SELECT side, schema_id, lost, candidate, lost_lineage, candidate_lineage FROM refused_renames"
+        "SELECT side, schema_id, lost, candidate, lost_lineage, candidate_lineage, who, when_ms FROM refused_renames"
         " ORDER BY when_ms DESC, side, schema_id, lost, candidate"
     )
-    return tuple(RefusedRename(Side(side), *rest) for side, *rest in rows)
+    for side, *rest, who, when_ms in rows:
+        yield RefusedRename(Side(side), *rest), Stamp(who, when_ms)

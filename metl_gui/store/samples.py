@@ -10,9 +10,7 @@ import zlib
 
 from metl_gui.core.draft import Stamp
 from metl_gui.core.sample_profiles import SchemaProfile, decode, encode
-
-MOST_INCLUDED_BYTES = 4 << 20
-"""Included samples of one schema that unpack to more than this were not written by this program."""
+from metl_gui.store.unpacking import Unpacking
 
 
 def put_profile(connection: sqlite3.Connection, profile: SchemaProfile) -> None:
@@ -29,6 +27,16 @@ def profile(connection: sqlite3.Connection, schema_id: int) -> SchemaProfile | N
         "SELECT rows, when_ms, attributes FROM profiles WHERE schema_id = ?", (schema_id,)
     ).fetchone()
     return None if row is None else SchemaProfile(schema_id, row[0], row[1], decode(row[2]))
+
+
+def profiled(connection: sqlite3.Connection) -> list[int]:
+    """Read which schemas have profiles."""
+    return [row[0] for row in connection.execute("SELECT schema_id FROM profiles ORDER BY schema_id")]
+
+
+def forget_profile(connection: sqlite3.Connection, schema_id: int) -> None:
+    """Forget the profile of a schema; inside a transaction."""
+    connection.execute("DELETE FROM profiles WHERE schema_id = ?", (schema_id,))
 
 
 def include(connection: sqlite3.Connection, schema_id: int, text: bytes, stamp: Stamp) -> None:
@@ -55,12 +63,16 @@ def included(connection: sqlite3.Connection) -> frozenset[int]:
     return frozenset(row[0] for row in connection.execute("SELECT schema_id FROM included_samples"))
 
 
+def included_by(connection: sqlite3.Connection) -> list[tuple[int, str, int]]:
+    """Read of which schemas the project holds samples, who wanted that, and when."""
+    return connection.execute("SELECT schema_id, who, when_ms FROM included_samples ORDER BY schema_id").fetchall()
+
+
 def included_text(connection: sqlite3.Connection, schema_id: int) -> bytes:
-    """Read the samples of a schema that the project holds; nothing where there are none, or they are damaged."""
+    """Read the samples of a schema that the project holds; nothing where there are none.
+
+    Raises:
+        ValueError: they are damaged, or grow beyond all measure.
+    """
     row = connection.execute("SELECT samples FROM included_samples WHERE schema_id = ?", (schema_id,)).fetchone()
-    if row is None:
-        return b""
-    try:
-        return zlib.decompressobj().decompress(row[0], MOST_INCLUDED_BYTES)
-    except zlib.error:
-        return b""
+    return b"" if row is None else Unpacking("the samples of a schema").unpacked(row[0])

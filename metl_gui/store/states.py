@@ -40,6 +40,11 @@ def name(connection: sqlite3.Connection, state: int, text: str, stamp: Stamp) ->
     )
 
 
+def forget_name(connection: sqlite3.Connection, state: int) -> None:
+    """Let a state have no name; inside a transaction."""
+    connection.execute("DELETE FROM states WHERE state = ?", (state,))
+
+
 def named(connection: sqlite3.Connection) -> list[NamedState]:
     """Return the named and the published states, newest first."""
     rows = connection.execute(

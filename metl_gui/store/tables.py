@@ -204,7 +204,7 @@ def _add_comments(database: Database) -> None:
 
 
 def _add_decisions(database: Database) -> None:
-    for statement in _statements(_DECISIONS):
+    for statement in parts(_DECISIONS):
         database.execute(statement)
     if "refused_proposals" in database.table_names():
         database.execute(
@@ -224,7 +224,7 @@ def _pack_log(database: Database) -> None:
     database.execute("ALTER TABLE edits RENAME TO old_edits")
     for index in ("edits_by_undo_group", "edits_by_undoes"):
         database.execute(f"DROP INDEX {index}")
-    for statement in _statements(_EDITS):
+    for statement in parts(_EDITS):
         database.execute(statement)
     database.conn.create_function("packed_change", 1, packed_text, deterministic=True)
     database.execute(
@@ -235,19 +235,20 @@ def _pack_log(database: Database) -> None:
 
 
 def _add_samples(database: Database) -> None:
-    for statement in _statements(_SAMPLES + _WIRE):
+    for statement in parts(_SAMPLES + _WIRE):
         database.execute(statement)
     database.execute("ALTER TABLE runs ADD COLUMN spec TEXT NOT NULL DEFAULT '{}'")
 
 
-def _statements(text: str) -> tuple[str, ...]:
+def parts(text: str) -> tuple[str, ...]:
+    """Cut a text of statements into single ones."""
     return tuple(part for part in text.split(";") if part.strip())
 
 
 def _pack(database: Database) -> None:
     from metl_gui.store.packing import pack_bulk_tables
 
-    pack_bulk_tables(database.conn, _statements(_PACKED))
+    pack_bulk_tables(database.conn, parts(_PACKED))
 
 
 MIGRATIONS: dict[int, Callable[[Database], None]] = {
@@ -339,6 +340,9 @@ CREATE TABLE lease (
 ) STRICT;
 """
 
+STATEMENTS = _TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES + _WIRE
+"""What makes the tables of a file of this version."""
+
 
 def utilities(connection: sqlite3.Connection) -> Database:
     """Give a connection the schema tools of sqlite-utils."""
@@ -352,8 +356,7 @@ def make_tables(connection: sqlite3.Connection, project_id: str, now_ms: int) ->
     database = utilities(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     with database.atomic():
-        beside = _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES + _WIRE
-        database.executescript(_TABLES + _EDITS + _PACKED + beside)
+        database.executescript(STATEMENTS)
         database.execute("INSERT INTO project VALUES (?, ?, 0)", (project_id, now_ms))
         for side in ("extraction", "cdm"):
             database.execute("INSERT INTO next_ids VALUES (?, 1, 1, 1, 1)", (side,))

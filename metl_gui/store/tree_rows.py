@@ -31,6 +31,9 @@ _READ_VERSIONS = (
     "SELECT id, schema_id, place, inferred, labels, key, source, fingerprint, attributes FROM versions WHERE side = ?"
 )
 _NONE = "[]"
+_MOST_IDS = 1 << 26
+_IDS_EACH = 64
+"""Ids are given one after the other, and some columns have a place for each: so many attributes may be gone."""
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
@@ -77,6 +80,8 @@ def read_tree(connection: sqlite3.Connection, side: Side, told: Callable[[int], 
     start, order = _in_order(numbers[:, 3] // SIZE_BYTES, by_id)
     attributes = attributes if order is None else attributes[order]
     id_, lineage, path, doc, kind = np.ascontiguousarray(attributes.T)
+    if len(id_) and not 0 < max(id_.max(), lineage.max()) <= _MOST_IDS + _IDS_EACH * len(id_):
+        raise ValueError("ids of attributes that were never given")
     texts, row_of_text = read_texts(connection)
     types, row_of_type = read_types(connection)
     return Tree(

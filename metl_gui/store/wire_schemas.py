@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.store.unpacking import Unpacking
 
 
 def keep(connection: sqlite3.Connection, found: Iterable[WireSchema], when_ms: int) -> None:
@@ -19,12 +20,21 @@ def keep(connection: sqlite3.Connection, found: Iterable[WireSchema], when_ms: i
 
 def read(connection: sqlite3.Connection, id_: str | None = None) -> tuple[WireSchema, ...]:
     """Read the writer schemas of one id, or all of them; those that came last first."""
+    return tuple(wire for wire, _ in stamped(connection, id_))
+
+
+def stamped(connection: sqlite3.Connection, id_: str | None = None) -> Iterator[tuple[WireSchema, int]]:
+    """Yield the writer schemas of one id, or all of them, each with the moment in which it came; the last first."""
     rows = connection.execute(
-        "SELECT id, kind, text, schema, fingerprint FROM wire_schemas WHERE ?1 IS NULL OR id = ?1"
+        "SELECT id, kind, text, schema, fingerprint, when_ms FROM wire_schemas WHERE ?1 IS NULL OR id = ?1"
         " ORDER BY when_ms DESC, rowid DESC",
         (id_,),
     )
-    return tuple(
-        WireSchema(id_, kind, zlib.decompress(packed).decode(), schema, fingerprint)
-        for id_, kind, packed, schema, fingerprint in rows
-    )
+    unpacking = Unpacking("a writer schema")
+    for known_as, kind, packed, schema, fingerprint, when_ms in rows:
+        yield WireSchema(known_as, kind, unpacking.unpacked(packed).decode(), schema, fingerprint), when_ms
+
+
+def forget(connection: sqlite3.Connection, wire: WireSchema) -> None:
+    """Forget a writer schema; inside a transaction."""
+    connection.execute("DELETE FROM wire_schemas WHERE id = ? AND schema = ?", (wire.id, wire.schema))

@@ -153,6 +153,7 @@ TABLE = (
     ),
     ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.reception.paste(), always),
     ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), may_write),
+    ActionRow("save_copy", "File", "Save a copy as…", does=lambda w: w.commands.save_copy()),
     ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export()),
     ActionRow("export_picture", "File", "Export a picture of the matrix…", does=export_picture),
     ActionRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project()),

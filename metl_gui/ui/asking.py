@@ -22,15 +22,17 @@ class Question(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.answer = answers[-1][0]
-        heading, body = plain_label(title, "heading"), plain_label(text, "dim")
-        for label in (heading, body):
+        self._heading, self._body = plain_label(title, "heading"), plain_label(text, "dim")
+        for label in (self._heading, self._body):
             label.setWordWrap(True)
-        body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 18, 20, 16)
         layout.setSpacing(10)
-        layout.addWidget(heading)
-        layout.addWidget(body)
+        layout.addWidget(self._heading)
+        layout.addWidget(self._body)
+        self._more = QVBoxLayout()
+        layout.addLayout(self._more)
         layout.addSpacing(4)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -44,6 +46,17 @@ class Question(QDialog):
             self.buttons[id_] = button
         layout.addLayout(row)
         self.setMinimumWidth(440)
+
+    def say(self, title: str, text: str) -> None:
+        """Ask something else."""
+        self.setWindowTitle(title)
+        self._heading.setText(title)
+        self._body.setText(text)
+
+    def insert(self, *widgets: QWidget) -> None:
+        """Show more below the text."""
+        for widget in widgets:
+            self._more.addWidget(widget)
 
     def _pressed(self) -> None:
         button = self.sender()

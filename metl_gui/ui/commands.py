@@ -23,6 +23,7 @@ from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.jobs import Job, Outcome, Task
 from metl_gui.ui.keys.dialog import KeysDialog
 from metl_gui.ui.keys.sheet import KeySheet
+from metl_gui.ui.leaving import closing, opening
 from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.opening import Prepared
 from metl_gui.ui.palette.dialog import Palette
@@ -64,7 +65,7 @@ class Commands(QObject):
         name, _ = QFileDialog.getSaveFileName(self._window, "New project", str(Path.home() / "mapping.metl"), _PROJECTS)
         if name:
             path = Path(name).with_suffix(".metl")
-            self._window.opening.start(path, lambda _watch: Workbench.create(path), self._opened)
+            self._start_opening(path, lambda _watch: Workbench.create(path), self._opened)
 
     def ask_and_open(self) -> None:
         """Ask for a project and open it."""
@@ -85,7 +86,7 @@ class Commands(QObject):
             else:
                 self._opened(outcome)
 
-        self._window.opening.start(
+        self._start_opening(
             path, lambda watch: Workbench.open(path, for_editing, take_over=take_over, watch=watch), done
         )
 
@@ -95,11 +96,32 @@ class Commands(QObject):
         def make(watch: Watch) -> Workbench:
             return Workbench.open(fresh_copy(watch=watch).project)
 
-        self._window.opening.start(Path("the sample project"), make, self._opened)
+        self._start_opening(Path("the sample project"), make, self._opened)
+
+    def save_copy(self) -> None:
+        """Ask for a name and save the project under it as it is here, even if its own file is gone."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        start = str(workbench.path.with_name(f"{workbench.path.stem} copy{workbench.path.suffix}"))
+        name, _ = QFileDialog.getSaveFileName(self._window, "Save a copy as", start, _PROJECTS)
+        if not name:
+            return
+        path = Path(name).with_suffix(".metl")
+
+        def done(outcome: Outcome[bool]) -> None:
+            self._failed_only(outcome)
+            if outcome.value is not None:
+                rest = "" if outcome.value else " Its history and comments went with the file that was overwritten."
+                self._window.notify(f"{path.name} is a copy of this project.{rest}", "Open it", lambda: self.open(path))
+
+        self._window.jobs.start("Saving a copy", lambda _watch: workbench.save_copy(path), done)
 
     def close_project(self) -> None:
         """Close the project; how it was looked at is kept."""
-        self._window.projects.close()
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._window.leaving.before(closing(workbench.path.stem), self._window.projects.close)
 
     def ask_and_import(self, side: Side) -> None:
         """Ask for schema files and import them."""
@@ -289,9 +311,21 @@ class Commands(QObject):
         self._window.settings.remember_action(entry.id)
         entry.does()
 
+    def _start_opening(
+        self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[Outcome[Prepared]], None]
+    ) -> None:
+        """Open a project in the place of the one in front, whose run is asked about first."""
+        self._window.leaving.before(opening(path.stem), lambda: self._window.opening.start(path, make, done))
+
     def _opened(self, outcome: Outcome[Prepared]) -> None:
-        if outcome.value is not None:
-            self._window.show_project(outcome.value.workbench, outcome.value)
+        prepared = outcome.value
+        if prepared is not None:  # a run may have been started since
+            workbench = prepared.workbench
+            self._window.leaving.before(
+                opening(workbench.path.stem),
+                lambda: self._window.show_project(workbench, prepared),
+                otherwise=workbench.close,
+            )
         self._failed_only(outcome)
 
     def _ask_how(self, path: Path, error: ProjectHeldError) -> None:

@@ -75,7 +75,8 @@ class Job(QObject):
 
 def _outcome(task: Task[Any], watch: Watch) -> Outcome[Any]:
     try:
-        return Outcome(task(watch))
+        with watch.over_queries():
+            return Outcome(task(watch))
     except RunCancelled:
         return Outcome(is_cancelled=True)
     except MetlError as error:

@@ -27,6 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the program's name; by default those of this process.
     """
     arguments = _parser().parse_args(argv)
+    from metl_gui.workbench.places import close_to_others
+
+    close_to_others()
     try:
         if arguments.screenshot is not None:
             return picture(arguments.project, arguments.screenshot)
@@ -97,7 +100,6 @@ def picture(project: Path | None, target: Path) -> int:
     """
     if project is None:
         raise SetupError("There is nothing to take a picture of.", hint="Name a project too.")
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
         from metl_gui.ui.screenshot import take_screenshot
     except ImportError as error:

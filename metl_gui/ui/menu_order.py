@@ -11,7 +11,7 @@ SUB_MENU = "> "
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "File": (
         ("new", "open", "> Open recent", "sample", "import_registry", "paste_files"),
-        ("name_state", "project_settings"),
+        ("name_state", "save_copy", "project_settings"),
         ("export", "export_picture"),
         ("close", "quit"),
     ),
@@ -38,7 +38,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "View > History": (
         ("history", "why", "time_slider"),
         ("older_state", "newer_state", "back_to_now"),
-        ("compare_with_now", "compare_with_live"),
+        ("compare_with_now", "compare_with_live", "compare_with_file"),
     ),
     "Schema": (
         ("import_schema", "import_folder", "import_cdm", "try_schemas", "> Watch for new versions"),

@@ -1,4 +1,4 @@
-"""Pictures of the window on a project, taken without a screen: for the demo and for the README."""
+"""Pictures of the window on a project, taken without a screen: for the demo and for the documentation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError
+from metl_gui.own_files import is_own
 from metl_gui.ui import theme as themes
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.jobs import SynchronousJobs
@@ -93,14 +94,16 @@ def save_picture(window: Window, picture: Path, prepare: Callable[[], object] | 
     picture.parent.mkdir(parents=True, exist_ok=True)
     if not window.grab().save(str(picture)):
         raise ProjectError(f"The picture {picture} cannot be written.", hint="Choose another folder.")
+    if is_own(picture):
+        picture.chmod(0o600)
 
 
 def _application() -> QApplication:
     found = QApplication.instance()
     if isinstance(found, QApplication):
         return found
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    return QApplication(["metl-gui"])
+    platform = [] if os.environ.get("QT_QPA_PLATFORM") else ["-platform", "offscreen"]
+    return QApplication(["metl-gui", *platform])
 
 
 def _settle() -> None:

@@ -6,6 +6,7 @@ there: the window opens as for the first time.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
+
+from metl_gui.own_files import make_folder, open_file
 
 _log = logging.getLogger(__name__)
 _MOST_RECENT = 10
@@ -24,6 +27,9 @@ _THEMES = ("light", "dark")
 def stored_settings() -> QSettings:
     """Open the settings of this user; a file that cannot be read is put aside and begun anew."""
     settings = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "metl-gui", "metl-gui")
+    with contextlib.suppress(OSError):  # Qt keeps the rights of a file that is there; what it says of others follows
+        make_folder(Path(settings.fileName()).parent)
+        open_file(Path(settings.fileName()), "ab").close()
     settings.allKeys()  # reads the file, so that the status tells how it is
     if settings.status() is not QSettings.Status.FormatError:
         return settings

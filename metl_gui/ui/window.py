@@ -25,6 +25,7 @@ from metl_gui.ui.incoming.interrupted import Interrupted
 from metl_gui.ui.incoming.reception import Reception, files_in
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.kept_layout import KeptLayout
+from metl_gui.ui.leaving import QUITTING, Leaving
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.map.said import Said
 from metl_gui.ui.matrix.ghost_lines import LostHere
@@ -97,6 +98,7 @@ class Window(QMainWindow):
     second_matrix: SecondMatrix
     run_page: RunPage
     run_commands: RunCommands
+    leaving: Leaving
     stack: QStackedWidget
     dressing: Dressing
     actions_table: Actions
@@ -138,6 +140,7 @@ class Window(QMainWindow):
         self.dressing = Dressing(self.settings, self)
         self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self.run_commands = RunCommands(self)
+        self.leaving = Leaving(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
         self._layout = KeptLayout(self)
@@ -163,7 +166,11 @@ class Window(QMainWindow):
         self.projects.show(workbench, prepared)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Keep the layout, then end every thread and process."""
+        """Keep the layout, then end every thread and process; a run that goes on is asked about first."""
+        if self.spark.is_running:
+            event.ignore()
+            self.leaving.before(QUITTING, self.close)
+            return
         self.projects.keep_visit()
         self._layout.keep()
         self.projects.stop()

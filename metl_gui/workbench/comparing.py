@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.beside import Kept, Naming, beside_differences, entries, in_order
 from metl_gui.core.canonical import matrix_content
 from metl_gui.core.difference import Difference, compare, compare_by_names
 from metl_gui.core.document import Document
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.connection import is_database
-from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
+from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary, entry_json
 from metl_gui.workbench.exports.matrix import laid_out
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.session import Workbench
@@ -34,11 +35,14 @@ class Opened:
         title: what it is, for people.
         document: its trees and matrix.
         project: the project file that it is a state of, ``None`` for an export.
+        things: what lies beside the states of a project that is meant as a whole; ``None`` for one of its states,
+            which has no part in that, and for an export.
     """
 
     title: str
     document: Document
     project: Path | None
+    things: tuple[Kept, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,19 @@ def compared(before: str, after: str | None = None) -> Comparison:
             raise UserError(f"{path} is no project, so it has no live state.", "", "Name two: metl diff BEFORE AFTER.")
         before, after = (f"{before}@{LIVE}", before) if path == Path(before) else (before, str(path))
     one, other = opened(before), opened(after)
+    return Comparison(one.title, other.title, difference_of(one, other))
+
+
+def difference_of(one: Opened, other: Opened) -> Difference:
+    """Say what differs between two sides; where both are whole projects, also beside their states."""
     if one.project is not None and other.project is not None and one.project.samefile(other.project):
-        return Comparison(one.title, other.title, compare(one.document, other.document))
-    return Comparison(one.title, other.title, compare_by_names(one.document, other.document))
+        return compare(one.document, other.document)
+    found = compare_by_names(one.document, other.document)
+    if one.things is None or other.things is None:
+        return found
+    before = entries(one.things, Naming.between(one.document, other.document))
+    after = entries(other.things, Naming.of(other.document))
+    return replace(found, beside=beside_differences(before, after))
 
 
 def opened(text: str) -> Opened:
@@ -101,18 +115,22 @@ def opened(text: str) -> Opened:
     with Workbench.open(path, for_editing=False) as workbench:
         document = _at(workbench, state)
         name = f", {state}" if state and not state.isdecimal() else ""
-        return Opened(f"{path.name} (state {document.state}{name})", document, path)
+        things = None if state else workbench.beside.everything()
+        return Opened(f"{path.name} (state {document.state}{name})", document, path, things)
 
 
 def whole_text(path: Path) -> str:
-    """Write the current state of a project, or an export, as text with one element a line, for tools that show text.
+    """Write a project with what lies beside its states, or an export, as text for tools: one element or thing a line.
 
     Raises:
         UserError: it cannot be read.
     """
     if not is_project(path):
         return laid_out(read_export(path).content())
-    return laid_out(matrix_content(opened(str(path)).document, include_unconfirmed=True))
+    with Workbench.open(path, for_editing=False) as workbench:
+        content = matrix_content(workbench.document, include_unconfirmed=True)
+        beside = entries(workbench.beside.everything(), Naming.of(workbench.document))
+        return laid_out(content | {"beside": [entry_json(entry) for entry in in_order(beside)]})
 
 
 def is_project(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """A semantic difference as lines for people and as the document of ``metl diff``.
 
-Order: what differs of extraction schemas, of entities, then of the mapping, each by name; ``+`` came, ``-`` went, ``~``
-is another one. Source: contract.md §1 (``diff``).
+Order: what differs of extraction schemas, of entities, then of the mapping, each by name, then beside the states, by
+kind; ``+`` came, ``-`` went, ``~`` is another one. Source: contract.md §1 (``diff``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
+from metl_gui.core.beside import BesideDifference, Entry, moment
 from metl_gui.core.block_difference import Pair
 from metl_gui.core.blocks import Status
 from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
@@ -24,6 +25,7 @@ def difference_json(difference: Difference) -> dict[str, Any]:
     return {
         "blocks": [_block_json(block) for block in difference.blocks],
         "trees": [_tree_json(told) for told in difference.trees],
+        "beside": [_beside_json(told) for told in difference.beside],
     }
 
 
@@ -43,6 +45,11 @@ def difference_lines(difference: Difference) -> Iterator[str]:
         yield f"  {schema} → {entity}"
         for alike in _folded(blocks):
             yield from _block_lines(alike)
+    if difference.beside:
+        yield "Beside the states"
+    for kind, things in groupby(difference.beside, key=lambda each: each.kind):
+        yield f"  {kind}"
+        yield from (f"    {_sign(each)} {each.place}: {each.words()}" for each in things)
 
 
 def difference_summary(difference: Difference) -> str:
@@ -55,7 +62,14 @@ def difference_summary(difference: Difference) -> str:
     parts += [f"{_count(len(difference.blocks), 'block')} changed"] if difference.blocks else []
     trees = len(difference.trees)
     parts += [f"{_count(trees, 'change')} of schemas and entities"] if trees else []
+    parts += [f"{_count(len(difference.beside), 'change')} beside the states"] if difference.beside else []
     return f"{', '.join(parts)}."
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """Return a thing beside the states as text for tools shows it."""
+    who = {"who": entry.own.who, "when": moment(entry.own.when_ms)} if entry.own.who else {}
+    return {"kind": entry.kind.value, "place": entry.place, "says": entry.words, **who}
 
 
 def _block_json(block: BlockDifference) -> dict[str, Any]:
@@ -87,6 +101,17 @@ def _tree_json(told: TreeDifference) -> dict[str, Any]:
     }
 
 
+def _beside_json(told: BesideDifference) -> dict[str, Any]:
+    return {
+        "kind": told.kind.value,
+        "place": told.place,
+        "before": told.before,
+        "after": told.after,
+        "who": told.who or None,
+        "when": moment(told.when_ms) if told.when_ms else None,
+    }
+
+
 def _status(status: Status | None) -> str | None:
     return status.value if status else None
 
@@ -105,7 +130,7 @@ def _tree_lines(told: list[TreeDifference]) -> Iterator[str]:
             yield f"{indent}{_sign(each)} {each.words()}"
 
 
-def _sign(told: TreeDifference) -> str:
+def _sign(told: TreeDifference | BesideDifference) -> str:
     return "+" if told.is_gain else "-" if told.is_loss else "~"
 
 

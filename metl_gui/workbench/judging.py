@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from metl_gui.core.blocks import Block, BlockKey
-from metl_gui.core.canonical import is_carried, is_held
+from metl_gui.core.canonical import is_held, is_in_production
 from metl_gui.core.checks import place_of
 from metl_gui.core.document import Document
 from metl_gui.core.problems import Problem, Severity
@@ -70,11 +70,11 @@ def judged(document: Document, live: Document | None = None, watch: Watch = UNWA
     watch.step("Checking the state")
     blocks = elements = held = unconfirmed = 0
     for block in document.matrix.blocks():  # one at a time: there may be ten million
-        if is_carried(block):
+        if is_in_production(document, block):
             blocks += 1
             elements += len(block.elements)
             held += is_held(document, block)
-        elif is_carried(block, include_unconfirmed=True):
+        elif is_in_production(document, block, include_unconfirmed=True):
             unconfirmed += 1
     return Judgement(document.state, problems, blocks, elements, held, unconfirmed)
 
@@ -82,10 +82,10 @@ def judged(document: Document, live: Document | None = None, watch: Watch = UNWA
 def _left_out(document: Document, live: Document) -> Iterator[Problem]:
     """Name the unconfirmed blocks whose messages production maps or holds today and would pass over then."""
     for block in document.matrix.blocks():
-        if is_carried(block) or not is_carried(block, include_unconfirmed=True):
+        if is_in_production(document, block) or not is_in_production(document, block, True):
             continue
         today = _live_origin(document, live, block)
-        if today is not None and is_carried(today):
+        if today is not None and is_in_production(live, today):
             what = "its messages are mapped today" if today.key == block.key else "the version before is mapped today"
             message = f"Nobody has confirmed it, so production would leave it out; {what}."
             hint = "Have it confirmed first (metl review --confirm-all unconfirmed), or clear it."

@@ -12,7 +12,7 @@ import msgspec
 
 from metl_gui.engine.runs import NOOP
 from metl_gui.engine.sinks.leftovers import sweep, take_back
-from metl_gui.engine.sinks.ownership import owner_of_run, run_of_dead
+from metl_gui.engine.sinks.ownership import drop_lock, owner_of_run, run_of_dead
 from metl_gui.workbench.places import runs_folder
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,10 @@ def _cleared(run: Path) -> tuple[str, ...]:
         places = msgspec.json.decode((run / "spec.json").read_bytes(), type=_Places)
         taken = take_back(run)
         named = [place for place in (places.sink, places.errors) if place not in ("", NOOP)]
-        said = sweep([run, *(Path(place).expanduser().resolve().parent for place in named)])
+        folders = [Path(place).expanduser().resolve() for place in named]
+        said = sweep([run, *(folder.parent for folder in folders)])
+        for folder in folders:
+            drop_lock(folder, run.name)
     except (OSError, RuntimeError, msgspec.MsgspecError) as error:
         _log.warning("what the killed run %s left is not removed: %s", run, error)
         return ()

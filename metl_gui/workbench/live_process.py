@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.own_files import write_file
 from metl_gui.store.lease import Holder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
@@ -77,7 +78,7 @@ def write_facts(folder: Path, facts: ProcessFacts) -> ProcessFacts:
     holder = dataclasses.replace(facts.holder, heartbeat_ms=time.time_ns() // 1_000_000)
     facts = msgspec.structs.replace(facts, holder=holder, beats=facts.beats + 1)
     partial = folder / f"{PROCESS}.partial"
-    partial.write_bytes(msgspec.json.encode(facts))
+    write_file(partial, msgspec.json.encode(facts))
     partial.replace(folder / PROCESS)
     return facts
 
@@ -88,7 +89,7 @@ def ask_to_stop(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    (folder / STOP).touch()
+    write_file(folder / STOP, b"")
     facts = read_facts(folder)
     if facts is not None and facts.lives and facts.holder.is_here:
         with contextlib.suppress(ProcessLookupError, PermissionError):

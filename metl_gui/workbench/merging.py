@@ -10,25 +10,30 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.beside import BesideChange, Kind, Naming, beside_differences, entries
 from metl_gui.core.difference import Difference, compare, compare_by_names
 from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.draft import Stamp, Transition, perform
+from metl_gui.core.matching import SameIds
 from metl_gui.core.matrix_export import DUSB_FORMAT, MatrixExport
 from metl_gui.core.merge.merge import MergeTheirs
-from metl_gui.core.merge.sides import Conflict
+from metl_gui.core.merge.merged_beside import BesideSide, LeftThere, MergedBeside, merge_beside, named_for
+from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
 from metl_gui.core.review import review_items
-from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
+from metl_gui.store.kept import MERGE_RULES, Untaken
 from metl_gui.store.making import SUFFIX, copy_file
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.comparing import is_project
 from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
 from metl_gui.workbench.exports.matrix import laid_out
+from metl_gui.workbench.samples import hidden_now
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.writing import write_whole
 
@@ -43,6 +48,7 @@ class MergeResult:
         document: the result.
         difference: what came to ours.
         conflicts: what both changed differently; ours is kept.
+        left: what theirs has more and the result has not, with why.
         is_project: whether the result is a project file.
     """
 
@@ -52,6 +58,7 @@ class MergeResult:
     difference: Difference
     conflicts: tuple[Conflict, ...]
     is_project: bool
+    left: tuple[LeftThere, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl merge``."""
@@ -59,6 +66,7 @@ class MergeResult:
             "output": str(self.output),
             "state": self.document.state,
             "conflicts": [self._conflict_json(conflict) for conflict in self.conflicts],
+            "left": [{"kind": each.kind, "place": each.place, "reason": each.reason} for each in self.left],
             "needs_review": len(review_items(self.document)),
             **difference_json(self.difference),
         }
@@ -68,16 +76,22 @@ class MergeResult:
         yield f"{self.title} into {self.output.name}, state {self.document.state}"
         yield from (f"  {line}" for line in difference_lines(self.difference))
         yield difference_summary(self.difference)
+        if self.left:
+            yield "Left in theirs:"
+        for left in self.left:
+            yield f"  {left.place} ({left.kind}). {left.reason}"
         if not self.conflicts:
             return
         count = len(self.conflicts)
         yield f"{count} conflict{'' if count == 1 else 's'}, ours is kept:"
         for conflict in self.conflicts:
             yield f"  ! {conflict.place}: {conflict.reason}"
-        if self.is_project:
-            yield f"They wait in the review list: metl review {self.output.name} --list"
-        else:
+        if not self.is_project:
             yield 'The blocks need review; both sides stand in them, under "kept" and "conflicts".'
+        elif any(isinstance(conflict.kind, ConflictKind) for conflict in self.conflicts):
+            yield f"They wait in the review list: metl review {self.output.name} --list"
+        if any(isinstance(conflict.kind, Kind) for conflict in self.conflicts):
+            yield "Settings, names, samples and who decides wait in no list: change them where theirs is right."
 
     def _conflict_json(self, conflict: Conflict) -> dict[str, Any]:
         name = block_name(self.document, conflict.key) if conflict.key else None
@@ -119,12 +133,13 @@ def _sides(base: Path, theirs: Path) -> tuple[tuple[str, Path], tuple[str, Path]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """Base or theirs: its document, the writer schemas beside it, and as the export that it came from."""
+    """Base or theirs: its document, what lies beside it, and as the export that it came from."""
 
     document: Document
     raw: bytes = b""
     export: MatrixExport | None = None
-    wire: tuple[WireSchema, ...] = ()
+    beside: BesideSide | None = None
+    untaken: Untaken = field(default_factory=dict)
 
 
 def _document(path: Path, copy: Path) -> _Side:
@@ -132,7 +147,7 @@ def _document(path: Path, copy: Path) -> _Side:
         # A copy, because reading an older project brings it up to date, and these files are not ours to change.
         copy_file(path, copy)
         with Workbench.open(copy, for_editing=False) as workbench:
-            return _Side(workbench.document, wire=workbench.beside.wire_schemas())
+            return _Side(workbench.document, beside=_beside(workbench), untaken=workbench.beside.untaken())
     raw = _read(path)
     if not raw.strip():
         return _Side(Document())
@@ -146,15 +161,50 @@ def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft:
         copy_file(ours, draft)
     edit = MergeTheirs(base.document, theirs.document, title)
     with Workbench.open(draft if is_elsewhere else output, take_over=is_elsewhere) as workbench:
-        before = workbench.document
-        after = workbench.do(edit).after
-        known = {(one.id, one.schema) for one in workbench.beside.wire_schemas()}
-        fresh = [one for one in theirs.wire if (one.id, one.schema) not in known]
-        if fresh:
-            workbench.beside.keep_wire_schemas(fresh, workbench.stamp())
+        before = _beside(workbench)
+        merged: list[MergedBeside] = []
+
+        def beside(transition: Transition) -> BesideChange:
+            merged[:] = [_merged_beside(workbench, base, theirs, transition.after)]
+            return merged[0].change
+
+        after = workbench.do(edit, beside=beside).after
+        difference = _difference(before, _beside(workbench))
+        left = (*merged[0].left, *_untaken(base, theirs, workbench.beside.untaken()))
     if is_elsewhere:
         copy_file(draft, output)  # only now, so that nobody ever finds ours under the name of the result
-    return MergeResult(output, f"Merge {title}", after, compare(before, after), tuple(edit.conflicts), is_project=True)
+    conflicts = (*edit.conflicts, *merged[0].conflicts)
+    return MergeResult(output, f"Merge {title}", after, difference, conflicts, is_project=True, left=left)
+
+
+def _beside(workbench: Workbench) -> BesideSide:
+    return BesideSide(workbench.document, workbench.beside.everything(), workbench.project_id)
+
+
+def _merged_beside(workbench: Workbench, base: _Side, theirs: _Side, result: Document) -> MergedBeside:
+    """Merge what lies beside the states; an export says nothing of it, and what masks hide by now comes hidden."""
+    ours = _beside(workbench)
+    before = base.beside or BesideSide(base.document)
+    named = named_for(result, Trio(before, ours, theirs.beside or BesideSide(theirs.document)))
+    if theirs.beside is None:
+        named = named._replace(theirs=named.base)
+    return merge_beside(named, workbench.beside.has_state, partial(hidden_now, result))
+
+
+def _difference(before: BesideSide, after: BesideSide) -> Difference:
+    """Say what came to ours."""
+    was = Naming(before.document, after.document, ((SameIds(after.document),),))
+    beside = beside_differences(entries(before.things, was), entries(after.things, Naming.of(after.document)))
+    return replace(compare(before.document, after.document), beside=beside)
+
+
+def _untaken(base: _Side, theirs: _Side, ours: Untaken) -> Iterator[LeftThere]:
+    """Tell what theirs has more of in tables that stay with their file."""
+    for table, rows in theirs.untaken.items():
+        count = len(rows - base.untaken.get(table, frozenset()) - ours[table])
+        if count:
+            kind = table.replace("_", " ")
+            yield LeftThere(kind, f"{count:,} more", MERGE_RULES[table].why)
 
 
 def _merged_export(base: _Side, ours: Path, theirs: _Side, output: Path, title: str) -> MergeResult:

@@ -12,13 +12,21 @@ from metl_gui.engine.report import RunReport
 
 
 class RunStatus(StrEnum):
-    """What became of a run."""
+    """What became of a run.
+
+    One that stopped or died ran in batches and can go on; of one that was cancelled or killed there are only counts.
+    """
 
     FINISHED = "finished"
     RUNNING = "running"
     STOPPED = "stopped"
     FAILED = "failed"
     DIED = "died"
+    CANCELLED = "cancelled"
+    KILLED = "killed"
+
+
+_OUTCOMES = {RunStatus.STOPPED: RunStatus.CANCELLED, RunStatus.DIED: RunStatus.KILLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,8 @@ class PastRun:
         run_id: its id.
         status: what became of it.
         when_ms: when its report was written, or when it began (milliseconds since 1970).
-        report: its counts; of one that is going on, what its batches put in place so far.
+        report: its counts; of one that is going on, what its batches put in place so far; of one that was cancelled or
+            killed, what had been counted until then.
         spec: what was asked, where that is known.
         folder: its run folder; it may be gone by now.
     """
@@ -57,6 +66,11 @@ class PastRun:
         return (*filter(None, (self.report.failure,)), *self.report.problems)
 
     @property
+    def outcome(self) -> RunStatus:
+        """How it ended, whether or not it can go on: ``stopped`` is ``cancelled`` too, and ``died`` is ``killed``."""
+        return _OUTCOMES.get(self.status, self.status)
+
+    @property
     def can_go_on(self) -> bool:
         """Whether it can be resumed: it ran in batches, and did not reach its end."""
         return bool(self.report.checkpoint) and self.status in {RunStatus.STOPPED, RunStatus.FAILED, RunStatus.DIED}
@@ -66,6 +80,7 @@ class PastRun:
         return {
             "run_id": self.run_id,
             "status": self.status.value,
+            "outcome": self.outcome.value,
             "when_ms": self.when_ms,
             "can_go_on": self.can_go_on,
             "folder": str(self.folder),

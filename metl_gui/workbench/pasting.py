@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from metl_gui.core.blocks import BlockKey, Element
@@ -17,7 +17,9 @@ from metl_gui.core.document import Document
 from metl_gui.core.edits.group import Several
 from metl_gui.errors import SchemaError
 from metl_gui.registry.mapping_csv import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
+from metl_gui.registry.safe_cells import MARK, MARKED, has_formula
 from metl_gui.workbench.addresses import known_block_name
+from metl_gui.workbench.exports.cells import Cells
 from metl_gui.workbench.mapping import Conflict, MapMode, plan_mapping
 
 _SEPARATORS = ("\t", ";", ",")
@@ -70,19 +72,28 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:
-    """Write elements as a table that a spreadsheet, and ``plan_paste``, take: tabs between columns, with a header."""
+    """Write elements as a table that a spreadsheet, and ``plan_paste``, take: tabs between columns, with a header.
+
+    Where a spreadsheet would take one of its cells for a formula, it is written so that it stays a text there, and read
+    back exactly (``safe_cells``).
+    """
+    rows = [row for key, own in elements.items() for row in _rows(document, key, own)]
+    is_safe = any(has_formula(text) for row in rows for text in row)
+    header, mark = ((*COLUMNS, MARK), (MARKED,)) if is_safe else (COLUMNS, ())
     out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for key, own in elements.items():
-        name = known_block_name(document, key)
-        columns = {a.id: a.path for a in document.extraction.version(key[0]).attributes}
-        rows = {a.id: a.path for a in document.cdm.version(key[1]).attributes}
-        writer.writerows(
-            (name.schema, name.version, columns.get(p, f"#{p}"), name.entity, name.entity_version, rows.get(q, f"#{q}"))
-            for q, p in own
-        )
+    cells = Cells(out, is_safe, separator="\t")
+    cells.rows([header])
+    cells.rows((*row, *mark) for row in rows)
     return out.getvalue()
+
+
+def _rows(document: Document, key: BlockKey, own: Iterable[Element]) -> Iterator[tuple[str, ...]]:
+    name = known_block_name(document, key)
+    columns = {a.id: a.path for a in document.extraction.version(key[0]).attributes}
+    rows = {a.id: a.path for a in document.cdm.version(key[1]).attributes}
+    for q, p in own:
+        ends = columns.get(p, f"#{p}"), rows.get(q, f"#{q}")
+        yield name.schema, name.version, ends[0], name.entity, name.entity_version, ends[1]
 
 
 def _table(document: Document, text: str, key: BlockKey | None) -> MappingTable:

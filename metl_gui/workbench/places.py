@@ -8,35 +8,37 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import shutil
 import time
 from pathlib import Path
 
-import platformdirs
-
+from metl_gui.own_files import cache_folder, close_all, data_folder, settings_folder, write_file
 from metl_gui.workbench.live_process import read_facts
 
 _log = logging.getLogger(__name__)
-APPLICATION = "metl-gui"
 KEPT_DAYS = 30
 KEPT_SECONDS = KEPT_DAYS * 24 * 3600
+_CLOSED = ".closed"
+"""In a folder that was closed to everybody but its owner."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
-def cache_folder() -> Path:
-    """Return the folder of everything that may be deleted at any time."""
-    return platformdirs.user_cache_path(APPLICATION, appauthor=False)
+def close_to_others() -> None:
+    """Close the folders of this user, and all that earlier versions left open in them, to everybody else, once.
 
-
-def settings_folder() -> Path:
-    """Return the folder of the user's settings."""
-    return platformdirs.user_config_path(APPLICATION, appauthor=False)
-
-
-def data_folder() -> Path:
-    """Return the folder of what belongs to the user."""
-    return platformdirs.user_data_path(APPLICATION, appauthor=False)
+    A folder that cannot be closed is told in the log and looked at again the next time.
+    """
+    for folder in (cache_folder(), data_folder(), settings_folder()):
+        closed = folder / _CLOSED
+        try:
+            if folder.is_dir() and folder.stat().st_uid == os.getuid() and not closed.exists():
+                close_all(folder.resolve())
+                write_file(closed, b"")
+        except OSError as error:
+            _log.warning("%s may be open to others: %s", folder, error)
 
 
 def runs_folder(project_id: str) -> Path:

@@ -20,7 +20,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from metl_gui.engine.runs import NOOP, RunFolder, RunSpec
 from metl_gui.engine.streaming.checkpoint import head_of
 from metl_gui.engine.streaming.stream_report import report_without_counts, stream_report
 from metl_gui.errors import RunError, near_names
+from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.workbench.live_process import (
     STOP,
     ProcessFacts,
@@ -104,13 +105,19 @@ class LiveRun:
         return RunFolder(self.folder).report() or report_of_batches(self.order, self.folder)
 
 
-def start_production(workbench: Workbench, request: RunRequest, watch: Watch = UNWATCHED) -> LiveRun:
+def start_production(
+    workbench: Workbench,
+    request: RunRequest,
+    watch: Watch = UNWATCHED,
+    environment: Mapping[str, str] | None = None,
+) -> LiveRun:
     """Start a production run as a process of its own; it outlives this one.
 
     Args:
         workbench: the project; read only is enough.
         request: what to do; its mode is production whatever it says.
         watch: progress and cancel of the start.
+        environment: variables of the process besides ours.
 
     Raises:
         UserError: nothing is published, or the run cannot start as it was asked.
@@ -138,7 +145,7 @@ def start_production(workbench: Workbench, request: RunRequest, watch: Watch = U
         include_unconfirmed=request.include_unconfirmed,
         follows_published=request.follow and not request.freeze and request.state is None,
     )
-    return _started(order, spec.plan, watch)
+    return _started(order, spec.plan, watch, environment)
 
 
 def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHED) -> LiveRun:
@@ -353,14 +360,17 @@ def _with_whole_paths(spec: RunSpec) -> RunSpec:
     )
 
 
-def _started(order: ProductionOrder, plan: bytes, watch: Watch) -> LiveRun:
+def _started(
+    order: ProductionOrder, plan: bytes, watch: Watch, environment: Mapping[str, str] | None = None
+) -> LiveRun:
     folder = Path(order.spec.folder)
     before = read_facts(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / PLAN).write_bytes(plan)
-        (folder / ORDER).write_bytes(msgspec.json.format(msgspec.json.encode(order)))
-        _spawn(folder)
+        make_folder(folder)
+        write_file(folder / PLAN, plan)
+        write_file(folder / ORDER, msgspec.json.format(msgspec.json.encode(order)))
+        open_file(folder / LOG, "ab").close()
+        _spawn(folder, environment)
     except OSError as error:
         raise RunError(
             "The run folder cannot be written.", f"{folder}: {error.strerror}.", "Free space there or mend its rights."
@@ -375,7 +385,7 @@ def _started(order: ProductionOrder, plan: bytes, watch: Watch) -> LiveRun:
     raise RunError("The process of the run does not start.", _last_words(folder), "Run metl doctor.")
 
 
-def _spawn(folder: Path) -> None:
+def _spawn(folder: Path, environment: Mapping[str, str] | None) -> None:
     """Start the process by way of a shell that ends at once, so that it is nobody's child and nobody waits for it."""
     known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     command = [sys.executable, "-m", "metl_gui.workbench.production_process", str(folder)]
@@ -383,7 +393,7 @@ def _spawn(folder: Path) -> None:
         ["/bin/sh", "-c", '"$@" </dev/null >>"$0" 2>&1 &', str(folder / LOG), *command],
         check=True,
         cwd="/",
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(known))},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": os.pathsep.join(dict.fromkeys(known))},
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )

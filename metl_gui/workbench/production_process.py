@@ -17,6 +17,7 @@ from types import FrameType
 import msgspec
 
 from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.failures import SPARK_FAILED
 from metl_gui.engine.lanes.lane_place import lane_target
 from metl_gui.engine.report import RunReport
@@ -172,11 +173,23 @@ class Production:
     def _use(self, state: int) -> None:
         with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
             pinned = pin(workbench, PRODUCTION, state, self.order.include_unconfirmed)
+        try:
+            refuse_shared_places(msgspec.structs.replace(self.order.spec, plan=pinned.plan))
+        except RunError as error:
+            self._leave(state, error)
+            return
         if self.is_lane:
             announce_pinned(self.order.spec, pinned)
             return
         Checkpoint(Path(self.order.spec.checkpoint)).use_plan(pinned.plan, state, pinned.hash)
         _log.info("state %s was published; batches that are planned from now on map with it", state)
+
+    def _leave(self, state: int, error: RunError) -> None:
+        """Stay with the state that is in use, and say why."""
+        words = f"State {state} is not taken up. {error}"
+        _log.warning("%s", words)
+        if not self.is_lane:
+            Checkpoint(Path(self.order.spec.checkpoint)).add_problem(words)
 
     def _look_for_versions(self) -> None:
         """Open tasks for versions that nobody has imported while the run goes on, which may be for months."""

@@ -20,6 +20,7 @@ from metl_gui.engine.kafka.servers import SCHEME, KafkaAddress, KafkaServers, pa
 from metl_gui.engine.runs import LOCAL_TARGET
 from metl_gui.engine.targets import Target, parse_target
 from metl_gui.errors import RunError, UserError, near_names
+from metl_gui.own_files import make_folder, settings_folder
 from metl_gui.registry.places import (
     LIBPQ_SETTINGS,
     Api,
@@ -29,7 +30,6 @@ from metl_gui.registry.places import (
     parse_registry,
 )
 from metl_gui.registry.postgres_types import MODE_SETTINGS, modes_of
-from metl_gui.workbench.places import settings_folder
 from metl_gui.workbench.profile_kinds import RULES, TITLES, Kind, check_secret_name, check_setting_name, kind_of
 from metl_gui.workbench.secret_store import KEYRING, forget_secret, keep_secret, read_secret, variable_of
 
@@ -326,7 +326,7 @@ def _write(all_: tuple[Profile, ...]) -> None:
     path = _path()
     text = msgspec.json.format(msgspec.json.encode(_File(tuple(sorted(all_, key=lambda p: p.name)))))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         number, name = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")  # readable for its owner only
         partial = Path(name)
         try:

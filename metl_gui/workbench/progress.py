@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from metl_gui.errors import RunCancelled
+from metl_gui.store.heeding import heeding
 
 T = TypeVar("T")
 
@@ -44,6 +46,12 @@ class Watch:
     def is_cancelled(self) -> bool:
         """Whether somebody asked to stop."""
         return self._is_cancelled is not None and self._is_cancelled()
+
+    @contextmanager
+    def over_queries(self) -> Iterator[None]:
+        """Let a cancel also end what a project file is asked on this thread, in ``RunCancelled``."""
+        with heeding(lambda: self.is_cancelled):
+            yield
 
     def step(self, text: str, done: int = 0, total: int | None = None) -> None:
         """Tell the progress, or stop.

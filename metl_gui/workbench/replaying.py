@@ -12,6 +12,7 @@ from pathlib import Path
 
 from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
@@ -180,6 +181,7 @@ def make_topics(workbench: Workbench, request: ReplayRequest, tell: Callable[[st
 
     spec = prepare_replay(workbench, request)
     refuse_loop(spec)
+    refuse_shared_places(spec)
     missing = topics_to_make(spec)
     for plan in missing:
         tell(f"Making topic {plan.text}")

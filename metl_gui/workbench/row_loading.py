@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,10 +21,10 @@ from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.engine.loading import lane_loads
 from metl_gui.engine.loading.lane_loads import Example
 from metl_gui.engine.loading.partitioning import is_by_key
-from metl_gui.engine.loading.staging import RowForm, Staged, StagingFailed, StagingOrder
+from metl_gui.engine.loading.staging import RowForm, StagingOrder, stage
 from metl_gui.engine.loading.template import RowTemplate, has_placeholder
 from metl_gui.engine.targets import Target
-from metl_gui.errors import RunError, UserError
+from metl_gui.errors import RunError
 from metl_gui.registry.places import DatabasePlace
 from metl_gui.registry.postgres_snapshot import Snapshot, open_snapshot, parts_of, passed, select_of, slots
 from metl_gui.registry.remote.catalogue import read_catalogue
@@ -348,36 +344,10 @@ def _key_texts(key: bytes, names: Sequence[str]) -> list[str] | None:
 
 
 def _run(order: StagingOrder, table: TableLoad, watch: Watch) -> None:
-    """Run the staging in a process of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="metl-load-"))
-    command = [sys.executable, "-m", "metl_gui.engine.loading", str(folder)]
-    decoder = msgspec.json.Decoder(Staged | StagingFailed)
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
-    try:
-        with process:
-            if process.stdin is None or process.stdout is None:
-                raise RunError("The process that reads the rows has no pipes.")
-            process.stdin.write(msgspec.json.encode(order) + b"\n")
-            process.stdin.flush()
-            watch.step(f"Starting Spark to read {table.table}")
-            told: Staged | StagingFailed | None = None
-            for line in process.stdout:
-                told = decoder.decode(line)
-                if isinstance(told, StagingFailed):
-                    raise RunError(told.title, told.text, told.hint)
-                watch.step(f"Reading the rows of {table.table}", told.rows, table.records)
-        if process.returncode != 0 or told is None:
-            lines = (folder / "log").read_text(errors="replace").splitlines()
-            last = next((line for line in reversed(lines) if any(map(str.isalpha, line))), "It said nothing.")
-            raise RunError("The process that reads the rows ended.", f"{last.strip()[:500]} ({process.returncode})")
-    except UserError:
-        process.kill()
-        raise
-    finally:
-        process.kill()
-        process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+    watch.step(f"Starting Spark to read {table.table}")
+    with contextlib.closing(stage(order)) as parts:
+        for staged in parts:
+            watch.step(f"Reading the rows of {table.table}", staged.rows, table.records)
 
 
 def _driver(watch: Watch) -> str:

@@ -1,4 +1,4 @@
-"""The runs of a project: those it keeps, those that are going on, and those whose process died; and two compared.
+"""The runs of a project: those it keeps, those that are going on, and those that were killed; and two compared.
 
 Source: ux.md §5 (two runs can be compared) and §7 (reports of production runs).
 """
@@ -18,6 +18,7 @@ from metl_gui.engine.events import EngineEvent
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import ProjectError, near_names
+from metl_gui.own_files import open_file
 from metl_gui.store.runs import LoggedRun
 from metl_gui.workbench.past_run import PastRun, RunStatus
 from metl_gui.workbench.places import run_folder
@@ -30,8 +31,9 @@ from metl_gui.workbench.production import (
 )
 from metl_gui.workbench.progress import UNWATCHED, do_here
 from metl_gui.workbench.run_comparison import RunComparison, compare_runs
-from metl_gui.workbench.running import asked, looked_into
+from metl_gui.workbench.running import looked_into
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.unfinished_runs import asked, collect_unfinished
 
 __all__ = ["PastRun", "RunComparison", "RunStatus", "collect_ended", "compare_runs", "events_of", "find_past", "runs"]
 
@@ -41,13 +43,14 @@ _ASKED_AT_ONCE = 8
 
 
 def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
-    """Return the runs of a project, newest first; reports of production runs that have ended are put into it first.
+    """Return the runs of a project, newest first; those that ended without being in it are put into it first.
 
     Args:
         workbench: the project; read only is enough.
         limit: how many at most.
     """
     collect_ended(workbench)
+    collect_unfinished(workbench)
     live = _of_processes(live_runs(workbench.project_id), RunStatus.RUNNING)
     died = _of_processes(died_runs(workbench.project_id), RunStatus.DIED)
     above = {run.run_id for run in (*live, *died)}
@@ -120,8 +123,8 @@ def collect(workbench: Workbench, order: ProductionOrder, report: RunReport) -> 
     events = bounded(list(EventTail(folder / "events.jsonl").read()))
     ended_ms = (folder / "report.json").stat().st_mtime_ns // 1_000_000
     workbench.add_run(report.as_json(), list(events), asked(order.spec), ended_ms)
-    with (folder / _COLLECTED).open("a") as marks:
-        marks.write(f"{_mark(workbench, report)}\n")
+    with open_file(folder / _COLLECTED, "ab") as marks:
+        marks.write(f"{_mark(workbench, report)}\n".encode())
 
 
 def _mark(workbench: Workbench, report: RunReport) -> str:
@@ -161,6 +164,8 @@ def _of_logged(workbench: Workbench, run: LoggedRun) -> PastRun:
 
 
 def _status_of(report: RunReport) -> RunStatus:
+    if report.outcome:
+        return RunStatus(report.outcome)
     if report.failure:
         return RunStatus.FAILED
     return RunStatus.STOPPED if report.is_stopped else RunStatus.FINISHED

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -23,7 +23,6 @@ from metl_gui.core.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.event_log import KEPT_POINTS, bounded
 from metl_gui.engine.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.kernel import plan as plans
@@ -43,6 +42,7 @@ from metl_gui.workbench.project_settings import FRAMING, project_settings
 from metl_gui.workbench.publishing import production_document
 from metl_gui.workbench.samples import take_over
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.unfinished_runs import RunRecord, collect_unfinished
 from metl_gui.workbench.version_tasks import REASONS, collect_tasks
 
 EventSink = Callable[[EngineEvent], None]
@@ -51,7 +51,6 @@ Mode = Literal["test", "production"]
 TEST: Final = "test"
 PRODUCTION: Final = "production"
 _NAMED = 3
-_MOST_EVENTS = 4 * KEPT_POINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +301,8 @@ def run_mapping(
     Raises:
         RunError: the run cannot start or go on; then nothing is left of its outputs.
         SetupError: Spark does not start on this computer.
-        RunCancelled: it was cancelled; then nothing is left of its outputs.
+        RunKilledError: its Spark was killed; nothing is left of its outputs, and the project has it with its counts.
+        RunCancelled: it was cancelled; likewise.
     """
     watch.step("Compiling the matrix")
     return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch, aside)
@@ -318,28 +318,27 @@ def run_prepared(
     aside: Aside = do_here,
 ) -> RunResult:
     """Do a run that was prepared; see ``run_mapping``."""
+    collect_unfinished(workbench)
     forget_old_runs(workbench.project_id)
     spec = msgspec.structs.replace(spec, notes=(*spec.notes, *clear_killed_runs(workbench.project_id)))
-    events: list[EngineEvent] = []
-
-    def take(event: EngineEvent) -> None:
-        events.append(event)
-        if len(events) > _MOST_EVENTS:
-            events[:] = bounded(events)
-        tell(watch, event)
-        if on_event is not None:
-            on_event(event)
-
     where = find_target(target)
     if spark is None:
         check_run(spec, where)
-    watch.step("Waiting for Spark")
-    with _process(spark, where) as process, _cancelling(process, watch):
-        report = _run(process, spec, take)
-    # Who stopped a run in batches still wants to know what it met.
-    report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
-    report = _sampled(workbench, spec, report)
-    return RunResult(kept(workbench, report, events, spec), Path(spec.folder), spec.samples_folder, tasks)
+    with RunRecord(workbench, spec, where.shown) as record:
+
+        def take(event: EngineEvent) -> None:
+            record.take(event)
+            tell(watch, event)
+            if on_event is not None:
+                on_event(event)
+
+        watch.step("Waiting for Spark")
+        with _process(spark, where) as process, _cancelling(process, watch):
+            report = _run(process, spec, take)
+        # Who stopped a run in batches still wants to know what it met.
+        report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
+        report = record.keep(_sampled(workbench, spec, report))
+    return RunResult(report, Path(spec.folder), spec.samples_folder, tasks)
 
 
 def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
@@ -374,22 +373,6 @@ def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunRepor
         return report
     problem = f"Its messages were not all kept as samples: {kept.problem}"
     return msgspec.structs.replace(report, problems=(*report.problems, problem))
-
-
-def kept(workbench: Workbench, report: RunReport, events: list[EngineEvent], spec: RunSpec) -> RunReport:
-    """Write the run into the project; where that fails the report says so, because the run itself is done."""
-    try:
-        workbench.add_run(report.as_json(), list(bounded(events)), asked(spec))
-    except ProjectError as error:
-        problem = f"The run is not in the project's list: {error}"
-        return msgspec.structs.replace(report, problems=(*report.problems, problem))
-    return report
-
-
-def asked(spec: RunSpec) -> dict[str, Any]:
-    """Return what was asked of a run as the project keeps it: without the plan, which the state stands for."""
-    document: dict[str, Any] = msgspec.to_builtins(spec.as_kept)
-    return document
 
 
 def tell(watch: Watch, event: EngineEvent) -> None:

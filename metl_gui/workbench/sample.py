@@ -13,6 +13,7 @@ from pathlib import Path
 
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError
+from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.importing import ImportResult, import_sources
 from metl_gui.workbench.mapping import import_mapping
@@ -99,7 +100,7 @@ def fresh_folder(name: str) -> SampleFolder:
     target = SampleFolder(_free_place(name))
     try:
         shutil.rmtree(target.path, ignore_errors=True)
-        target.path.mkdir(parents=True)
+        make_folder(target.path)
     except OSError as error:
         raise _uncopied(target.path, error) from error
     return target
@@ -133,19 +134,20 @@ def add_waiting(workbench: Workbench, folder: SampleFolder, watch: Watch = UNWAT
 
 def mark_untouched(folder: SampleFolder) -> None:
     """Remember what a copy holds now, so that the next demo may replace it while nobody changes anything in it."""
-    (folder.path / _MARK).write_text(_content(folder), encoding="utf-8")
+    write_file(folder.path / _MARK, _content(folder).encode())
 
 
 def _copy(source: Path, target: Path) -> None:
     """Copy the files alone: an installation's folders may be read only, the copy's must not be."""
-    target.mkdir(parents=True)
+    make_folder(target)
     for path in sorted(source.iterdir()):
         if path.name.startswith(".") or path.name in _LEFT_OUT:
             continue
         if path.is_dir():
             _copy(path, target / path.name)
         else:
-            shutil.copyfile(path, target / path.name)
+            with path.open("rb") as read, open_file(target / path.name, "wb") as written:
+                shutil.copyfileobj(read, written)
 
 
 def _uncopied(path: Path, error: OSError) -> ProjectError:

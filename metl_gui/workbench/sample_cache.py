@@ -18,16 +18,17 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.beside import MOST_INCLUDED, MOST_INCLUDED_BYTES
+from metl_gui.own_files import make_folder, write_file
 from metl_gui.workbench.places import KEPT_SECONDS, kept_samples_folder
 
 _log = logging.getLogger(__name__)
 MOST_SAMPLE_BYTES = 256 << 10
 """Longer records are not kept as samples."""
 
-MOST_FILE_BYTES = 2 << 20
+MOST_OF_SCHEMA, MOST_FILE_BYTES = MOST_INCLUDED, MOST_INCLUDED_BYTES
 """What of a file is read, and no more is written."""
 
-MOST_OF_SCHEMA = 400
 _LONGEST_LINE = 2 * MOST_SAMPLE_BYTES
 _SUFFIX = ".jsonl"
 _AHEAD_MS = 24 * 3600 * 1000
@@ -110,8 +111,8 @@ class SampleCache:
         path = self._file(schema_id)
         part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part.write_bytes(encode_samples(samples))
+            make_folder(self.folder)
+            write_file(part, encode_samples(samples))
             part.replace(path)
         except OSError as error:
             _log.warning("samples cannot be kept in %s: %s", path, error)

@@ -12,19 +12,22 @@ import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 from msgspec import MsgspecError
 
+from metl_gui.core.beside import Gathered, IncludedSamples
 from metl_gui.core.document import Document
 from metl_gui.core.json_text import Members
 from metl_gui.core.masks import hidden_sources
 from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.paths import split
 from metl_gui.core.sample_profiles import Profiler, SchemaProfile, kind_of, without_masked
+from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.version_tasks import without_masked as without_masked_forms
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.engine.previewing import Recognized
@@ -157,12 +160,30 @@ def hide_in_included(workbench: Workbench) -> None:
     if not workbench.is_for_editing:
         return
     for schema_id in workbench.beside.included_samples():
-        schema = workbench.document.extraction.find_schema(schema_id)
-        if schema is None or not hidden_sources(workbench.document, schema.name):
-            continue
-        samples = decode_samples(workbench.beside.included_text(schema_id), are_kept_long=True)
-        hidden = encode_samples(_without_masked_values(workbench.document, schema, samples))
-        workbench.beside.include_samples(schema_id, hidden, workbench.stamp())
+        text = workbench.beside.included_text(schema_id)
+        hidden = hidden_in(workbench.document, schema_id, text)
+        if hidden != text:
+            workbench.beside.include_samples(schema_id, hidden, workbench.stamp())
+
+
+def hidden_in(document: Document, schema_id: int, text: bytes) -> bytes:
+    """Return included samples of a schema without what a document masks; as they are where it masks nothing of it."""
+    schema = document.extraction.find_schema(schema_id)
+    if schema is None or not hidden_sources(document, schema.name):
+        return text
+    samples = decode_samples(text, are_kept_long=True)
+    return encode_samples(_without_masked_values(document, schema, samples))
+
+
+def hidden_now(document: Document, thing: Gathered) -> Gathered:
+    """Take out of what was gathered from messages what a document masks by now."""
+    if isinstance(thing, IncludedSamples):
+        return replace(thing, text=hidden_in(document, thing.schema_id, thing.text))
+    if isinstance(thing, VersionTask):
+        hidden = hidden_sources(document, thing.schema)
+        return replace(thing, samples=without_masked_forms(thing.samples, hidden)) if hidden else thing
+    schema = document.extraction.find_schema(thing.schema_id)
+    return thing if schema is None else without_masked(thing, hidden_sources(document, schema.name))
 
 
 def all_samples(workbench: Workbench, schema_id: int) -> tuple[KeptSample, ...]:

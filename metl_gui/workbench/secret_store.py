@@ -6,7 +6,7 @@ import os
 import re
 
 from metl_gui.errors import RunError
-from metl_gui.workbench.places import APPLICATION
+from metl_gui.own_files import APPLICATION
 
 KEYRING = "keyring"
 VARIABLE = "env:"
@@ -64,20 +64,29 @@ def read_secret(profile: str, name: str, place: str) -> str:
 
 
 def keep_secret(profile: str, name: str, value: str) -> None:
-    """Put a secret into the keyring.
+    """Put a secret into the keyring, and look whether it is there: some keyrings take secrets and keep none.
 
     Raises:
-        RunError: there is no keyring, or it is empty.
+        RunError: there is no keyring, it did not keep the secret, or the secret is empty.
     """
-    if not value.strip():
+    kept = value.strip()
+    if not kept:
         raise RunError(f"The secret {name} is empty.", hint="Give it a value.")
     import keyring
     from keyring.errors import KeyringError
 
     try:
-        keyring.set_password(APPLICATION, _entry(profile, name), value.strip())
+        keyring.set_password(APPLICATION, _entry(profile, name), kept)
+        found = keyring.get_password(APPLICATION, _entry(profile, name))
     except KeyringError as error:
         raise _no_keyring(name, error) from error
+    if found != kept:
+        backend = keyring.get_keyring()
+        raise RunError(
+            "The system's keyring keeps nothing.",
+            f"It took the secret {name} and did not give it back ({type(backend).__module__}).",
+            f"Choose one that does (`keyring --list-backends` names them). {_OTHER_WAY}",
+        )
 
 
 def forget_secret(profile: str, name: str) -> None:

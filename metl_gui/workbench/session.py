@@ -17,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from metl_gui.core.beside import BesideChange
 from metl_gui.core.comments import Comment, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Change, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
+from metl_gui.core.merge.merge import MergeTheirs
 from metl_gui.core.suggest.refusal import Refusal, RefusedRenames
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
@@ -179,7 +181,13 @@ class Workbench:
         """Begin a group of edits that are undone together; pass it to ``do`` for each of them."""
         return EditGroup(door)
 
-    def do(self, edit: Edit, door: Door = Door.COMMAND, group: EditGroup | None = None) -> Transition:
+    def do(
+        self,
+        edit: Edit,
+        door: Door = Door.COMMAND,
+        group: EditGroup | None = None,
+        beside: Callable[[Transition], BesideChange] | None = None,
+    ) -> Transition:
         """Apply an edit: work it out, commit it, make its outcome the current document.
 
         When the file has moved on meanwhile it is read again and the edit applied to what is there now.
@@ -188,6 +196,7 @@ class Workbench:
             edit: from ``core.edits``.
             door: where the gesture was made; a group brings its own.
             group: the gesture's group when it makes several states.
+            beside: works out what the edit changes beside the states, in the same transaction; undo leaves that.
 
         Returns:
             What changed. An edit that changes nothing makes no state: its ``after`` is its ``before``.
@@ -200,7 +209,11 @@ class Workbench:
         group = group or EditGroup(door)
 
         def commit(transition: Transition) -> None:
-            group.id = self._project.commit(transition, group.door, group.id)
+            change = beside(transition) if beside is not None else BesideChange()
+            if not transition.change.is_empty:
+                group.id = self._project.commit(transition, group.door, group.id, beside=change)
+            elif change:
+                self._project.beside.change(change)
 
         return self._apply(lambda: perform(self._document, edit, self.stamp()), commit)
 
@@ -364,6 +377,24 @@ class Workbench:
         """Read the current state from the file without making it the current document: for checks."""
         return self._project.document()
 
+    def save_copy(self, target: Path) -> bool:
+        """Save the project under a new name as it is here, whatever became of its file meanwhile.
+
+        Returns:
+            Whether all of it was saved; where another file was copied over its own, only the current document is left,
+            without its history and what is kept beside the states.
+
+        Raises:
+            ProjectError: the name is taken, or the copy cannot be written.
+        """
+        with self._lock:
+            if self._project.save_copy(target):
+                return True
+            edit = MergeTheirs(Document(), self._document, self.path.stem)
+            with ProjectFile.create(target, self._who) as copy:
+                copy.commit(perform(copy.document(), edit, Stamp(self._who, time.time_ns() // 1_000_000)))
+            return False
+
     def merge_overlay(self) -> Document:
         """Merge what was edited since opening into the columns; linear in everything, so do it in the background."""
         before = self._document
@@ -396,7 +427,8 @@ class Workbench:
                 raise self._past.with_states(refusal, group, change) from refusal
 
         def commit(transition: Transition) -> None:
-            self._project.commit(transition, door, undoes=found[0].group)
+            if not transition.change.is_empty:
+                self._project.commit(transition, door, undoes=found[0].group)
 
         return self._apply(work_out, commit)
 
@@ -414,7 +446,7 @@ class Workbench:
     def _attempt(self, work_out: Callable[[], Transition], commit: Callable[[Transition], None]) -> Transition:
         transition = work_out()
         if transition.change.is_empty:
-            return replace(transition, after=transition.before)
+            transition = replace(transition, after=transition.before)
         commit(transition)
         self._document = transition.after
         return transition

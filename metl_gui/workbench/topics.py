@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from metl_gui.core.document import Document
+from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import RunError
 from metl_gui.workbench.masking import UNREADABLE, Masks
@@ -112,6 +113,7 @@ def topics_wanted(workbench: Workbench, request: RunRequest) -> tuple[TopicPlan,
 
     spec = prepare_run(workbench, request)
     refuse_loop(spec)
+    refuse_shared_places(spec)
     return topics_to_make(spec)
 
 

@@ -17,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from metl_gui.registry.safe_cells import has_formula
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _Sheet: TypeAlias = Any
@@ -28,7 +29,6 @@ LONGEST_CELL = 32_767
 _HEAD = "EEF1F5"
 _ANSWER = "FFF3DD"
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\ud800-\udfff\ufffe\uffff]")
-_FORMULA_SIGNS = ("=", "+", "-", "@")
 _STEP_ROWS = 1_000
 _LAST_ROW = 1_048_576
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # before that a packed file knows no moment
@@ -177,7 +177,7 @@ def _dressed(sheet: _Sheet, plan: SheetPlan) -> Iterator[list[Any]]:
         row = []
         for (plain, quoted), value in zip(pairs, values, strict=True):
             text = plain_text(value) if isinstance(value, str) else ""
-            cell = quoted if text.startswith(_FORMULA_SIGNS) else plain
+            cell = quoted if has_formula(text) else plain
             cell.value = text or (value if isinstance(value, int) else None)
             if text:
                 cell.data_type = "s"
@@ -211,7 +211,7 @@ def _head_cell(sheet: _Sheet, column: Column) -> Any:
 
 
 def _text_cell(sheet: _Sheet, text: str) -> Any:
-    cell = _cell(sheet, Column(""), is_quoted=text.startswith(_FORMULA_SIGNS))
+    cell = _cell(sheet, Column(""), is_quoted=has_formula(text))
     cell.value = text
     cell.data_type = "s"
     return cell

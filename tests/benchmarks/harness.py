@@ -7,14 +7,19 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+from metl_gui.engine.targets import Target
+
 ROUNDS = 9
 QUICK_ROUNDS = 7
 """Pairs of a benchmark; never fewer than seven (contract.md §6), a quick one makes its work smaller instead."""
+
+OPEN = Target(master="local[*]", settings=(("spark.authenticate", "false"),))
+"""A session here that asks nobody for a secret and encrypts nothing, to measure what the others pay for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +93,33 @@ def paired(
         note: what was done.
     """
     ours(), baseline()
-    pairs = [(seconds(ours), seconds(baseline)) for _ in range(rounds)]
-    ratios = [b / o for o, b in pairs]
-    mine, theirs = (statistics.median(times) * per for times in zip(*pairs, strict=True))
-    return Case(case, mine, theirs, unit, target, statistics.median(ratios), *quartiles(ratios), note=note)
+    pairs = [(seconds(ours) * per, seconds(baseline) * per) for _ in range(rounds)]
+    return compared(case, pairs, unit=unit, target=target, note=note)
+
+
+def compared(
+    case: str,
+    pairs: Sequence[tuple[float, float]],
+    *,
+    unit: str,
+    target: float | None,
+    note: str = "",
+    is_rate: bool = False,
+) -> Case:
+    """Report figures that were measured in alternating pairs, ours first.
+
+    Args:
+        case: what was measured.
+        pairs: the figures in ``unit``.
+        unit: of the figures.
+        target: least ratio.
+        note: what was done.
+        is_rate: whether more is better.
+    """
+    ratios = [our / their if is_rate else their / our for our, their in pairs]
+    low, high = quartiles(ratios) if len(ratios) > 1 else (ratios[0], ratios[0])
+    mine, theirs = (statistics.median(figures) for figures in zip(*pairs, strict=True))
+    return Case(case, mine, theirs, unit, target, statistics.median(ratios), low, high, note=note)
 
 
 def single(

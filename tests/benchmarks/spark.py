@@ -5,6 +5,8 @@ by table and columns, renames with ``transform_keys`` and writes whole messages 
 all the same: it turns numbers into strings, knows no positions in files, checks no text and counts nothing. The session
 has Java's full compiler, which the native plan needs more.
 
+A run with authentication and encryption is held against the same run without, each in a session as people start it.
+
 Ours is the whole run: listing, our source, the kernel with every check and whole messages, the counts, the report. All
 drop what they made. Before timing, the messages of a small file are compared as exact values, and the counts of the
 large one. The memory of the Python workers is the highest that each of them ever had resident; a file ten times as
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.execution import Execution
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
@@ -34,7 +37,7 @@ from metl_gui.engine.runs import RunSpec, new_run_id
 from metl_gui.engine.session import SparkRuntime
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.reading import Reading
-from tests.benchmarks.harness import ROUNDS, Case, figure, paired
+from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ _DISTINCT = 50_000
 _COMPARED = 2_000
 _NATIVE_TARGET = 8.0
 _IDENTITY_TARGET = 0.85
+_GUARDED_TARGET = 0.97
 _WORKER_MIB = 512.0
 _LINE = (
     "before map<string,string>, after map<string,string>, op string, ts_ms bigint, "
@@ -63,6 +67,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
             yield from _measured(_Bench(runtime, folder), max(rounds, ROUNDS), quick)
         finally:
             runtime.end()
+        yield _guarded(folder, max(rounds, ROUNDS), quick)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -97,6 +102,36 @@ def _measured(bench: _Bench, rounds: int, quick: bool) -> Iterator[Case]:
             target=target,
             rounds=rounds,
             note=note,
+        )
+
+
+def _guarded(folder: Path, rounds: int, quick: bool) -> Case:
+    """Compare a run in a session whose ports ask for a secret with the same one in an open session."""
+    lines = _lines(_DISTINCT)
+    source = folder / "guarded.jsonl"
+    source.write_bytes(b"\n".join(lines * ((_QUICK_MESSAGES if quick else _MESSAGES) // _DISTINCT)) + b"\n")
+    plan = plans.encode(_flat(_plan()))
+
+    def run(session: SparkProcess) -> RunReport:
+        run_id = new_run_id()
+        place = str(folder / run_id)
+        return session.run(RunSpec(run_id=run_id, plan=plan, source=str(source), sink="noop", folder=place, samples=0))
+
+    with SparkProcess("local[*]") as guarded, SparkProcess(OPEN) as unguarded:
+        guarded.wait_until_ready()
+        unguarded.wait_until_ready()
+        report, other = run(guarded), run(unguarded)
+        if (report.read, report.by_entity) != (other.read, other.by_entity):
+            raise AssertionError(f"different work: {report.by_entity} here, {other.by_entity} there")
+        return paired(
+            "run, without authentication and encryption as baseline",
+            lambda: run(guarded),
+            lambda: run(unguarded),
+            unit="us a record",
+            per=1e6 / report.read,
+            target=_GUARDED_TARGET,
+            rounds=rounds,
+            note=f"{report.read} records, local[*], messages dropped",
         )
 
 

@@ -1,4 +1,7 @@
-"""CPU time that ``metl`` takes before it does anything, for people who type it and scripts that call it often."""
+"""What goes by before anything is done: CPU time of ``metl``, for people who type it and scripts that call it often.
+
+And the time until a session of Spark takes runs, against one that asks nobody for a secret.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
-from tests.benchmarks.harness import Case, quartiles
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.targets import Target
+from tests.benchmarks.harness import OPEN, Case, compared, quartiles
 
 TARGET_SECONDS = 0.3
+_GUARDED_TARGET = 0.97
 
 
 def cases(rounds: int, quick: bool) -> Iterator[Case]:
@@ -21,6 +28,13 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         name = f"metl {' '.join(arguments)}"
         note = "user and system time" + (", few rounds" if quick else "")
         yield Case(name, statistics.median(times), None, "s CPU", TARGET_SECONDS, low=low, high=high, note=note)
+    yield compared(
+        "a session takes runs, without authentication as baseline",
+        [(_session_seconds(Target()), _session_seconds(OPEN)) for _ in range(rounds)],
+        unit="s",
+        target=_GUARDED_TARGET,
+        note="from the start of its process, local[*]",
+    )
 
 
 def cpu_seconds(command: list[str]) -> float:
@@ -30,3 +44,11 @@ def cpu_seconds(command: list[str]) -> float:
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     return round(spent, 3)
+
+
+def _session_seconds(target: Target) -> float:
+    """Return how long a session takes until it takes runs."""
+    started = time.perf_counter()
+    with SparkProcess(target) as process:
+        process.wait_until_ready()
+        return time.perf_counter() - started

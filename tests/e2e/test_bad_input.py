@@ -462,6 +462,16 @@ def test_reading_a_project_needs_no_locale_and_no_home(project: Path, environmen
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def heard_hangup() -> Iterator[None]:
+    """Let a program that the test starts hear a hangup, also where ``nohup`` has the tests ignore theirs."""
+    # What is ignored stays so in another program, a handler does not.
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heard_hangup")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_long_work_that_is_ended_stops_in_order_and_changes_nothing(
     metl: Metl, project: Path, ending: signal.Signals

@@ -19,6 +19,7 @@ from tests.unit.workbench.conftest import HEADER, fill
 
 Git = Callable[..., "subprocess.CompletedProcess[str]"]
 METL = f"{sys.executable} -m metl_gui.cli.main"
+FX = Path(__file__).parents[2] / "sample_projects" / "fx"
 ATTRIBUTES = "*.metl merge=metl diff=metl\n*.metl.json merge=metl\n"
 
 
@@ -43,8 +44,8 @@ def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
 
     run("init", "-q", "-b", "main")
     run("config", "merge.metl.name", "METL Workbench")
-    run("config", "merge.metl.driver", f"{METL} merge %O %A %B --name %P")
-    run("config", "diff.metl.textconv", f"{METL} diff --textconv")
+    run("config", "merge.metl.driver", f"{METL} merge %O %A %B --name=%P")
+    run("config", "diff.metl.textconv", f"{METL} diff --textconv --")
     (tmp_path / ".gitattributes").write_text(ATTRIBUTES)
     run("add", ".gitattributes")
     return run
@@ -160,3 +161,74 @@ def test_git_shows_the_elements_of_a_project_that_changed(git: Git, project: Pat
     shown = git("diff", "main", "theirs", "--", str(project)).stdout
     assert '+    {"from": "customer_id", "to": "payer_id"}' in shown
     assert '-    {"from": "id", "to": "payment_id"}' not in shown
+
+
+def test_git_merges_a_project_whose_name_begins_with_a_dash_and_shows_it(git: Git, project: Path) -> None:
+    odd = Path("-x.metl")
+    git("mv", "--", str(project), str(odd))
+    git("commit", "-qm", "renamed")
+    git("checkout", "-q", "theirs")
+    git("mv", "--", str(project), str(odd))
+    git("commit", "-qm", "renamed")
+    git("checkout", "-q", "main")
+    map_rows(odd.absolute(), "fx.pay.orders,1,legacy,payment,1,legacy_code")
+    assert '+    {"from": "legacy", "to": "legacy_code"}' in git("diff", "--", str(odd)).stdout
+    git("commit", "-qam", "ours")
+    git("merge", "-q", "--no-edit", "theirs")
+    assert {("payment", "legacy", "legacy_code"), ("payment", "amount", "amount")} <= elements(odd.absolute())
+    assert json.loads(metl("history", odd.absolute(), "--json"))["states"][0]["title"] == "Merge -x.metl"
+
+
+def test_the_guide_gives_the_driver_that_these_tests_use(git: Git) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "guide" / "teams.md").read_text()
+    for name in ("merge.metl.driver", "diff.metl.textconv"):
+        ours = git("config", name).stdout.strip().replace(METL, "metl")
+        assert f'git config {name} "{ours}"' in text
+
+
+@pytest.fixture
+def fx(git: Git) -> Path:
+    """The sample project, committed, with a branch ``theirs`` on which nothing has happened yet."""
+    path = Path("fx.metl")
+    metl("new", path)
+    metl("import", path, "--tree", "extraction", FX / "schemas")
+    metl("import", path, "--tree", "cdm", FX / "cdm")
+    metl("map", path, "--csv", FX / "mapping.csv")
+    git("add", str(path))
+    git("commit", "-qm", "base")
+    git("branch", "theirs")
+    return path
+
+
+def project_settings(project: Path) -> dict[str, str]:
+    with Workbench.open(project, for_editing=False) as workbench:
+        return workbench.beside.project_settings()
+
+
+def test_git_merges_what_two_branches_decided_beside_the_states_of_a_real_project(git: Git, fx: Path) -> None:
+    metl("comment", fx, "fx.payments.orders.amount", "in which currency?")
+    git("commit", "-qam", "ours")
+    git("checkout", "-q", "theirs")
+    metl("comment", fx, "fx.customers.person", "who asks for notes?")
+    metl("set", fx, "second_person_confirms=yes")
+    git("commit", "-qam", "theirs")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "--no-edit", "theirs")
+    said = json.loads(metl("comment", fx, "--json"))["comments"]
+    assert {each["text"] for each in said} == {"in which currency?", "who asks for notes?"}
+    assert project_settings(fx) == {"second_person_confirms": "yes"}
+    shown = git("diff", "main~1", "main", "--", str(fx)).stdout
+    assert '"says": "who asks for notes?"' in shown
+
+
+def test_git_stops_where_two_branches_set_a_project_differently(git: Git, fx: Path) -> None:
+    metl("set", fx, "kept_runs=20")
+    git("commit", "-qam", "ours")
+    git("checkout", "-q", "theirs")
+    metl("set", fx, "kept_runs=30")
+    git("commit", "-qam", "theirs")
+    git("checkout", "-q", "main")
+    done = git("merge", "--no-edit", "theirs", expected=1)
+    assert "CONFLICT" in done.stdout
+    assert "kept_runs: Ours says 20, theirs 30; ours is kept." in done.stdout + done.stderr
+    assert project_settings(fx) == {"kept_runs": "20"}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from metl_gui.engine.kernel.compiled import build
 
 
 def kernel_cache() -> dict[str, str]:
     """Return what lets machine code be made once for all tests, not by the workers of each of them."""
-    made = build.folder()
-    return {"METL_KERNEL_CACHE": str(made.parent if made is not None else Path(os.devnull))}
+    return build.named() or {"METL_KERNEL_CACHE": os.devnull}

@@ -103,6 +103,7 @@ class Trial:
     progress: LaneProgressed | None = None
     troubles: list[str] = field(default_factory=list)
     is_started: threading.Event = field(default_factory=threading.Event)
+    has_failed: bool = False
 
     def run(self, spec: RunSpec) -> RunReport:
         """Run the lane, and go on with it when it dies, as whoever watches over it does."""
@@ -111,6 +112,8 @@ class Trial:
                 return self.spark.run(spec, self.take)
             except RunError as error:
                 self.troubles.append(str(error))
+        self.has_failed = True
+        self.is_started.set()
         raise RuntimeError(f"the lane does not go on: {self.troubles[-1]}")
 
     def load(self) -> None:
@@ -124,6 +127,8 @@ class Trial:
     def flow(self, fault: Fault | None) -> None:
         """Let records flow once the tasks are there, and disturb them."""
         self.is_started.wait(_START_SECONDS)
+        if self.has_failed:
+            return
         disturbing = threading.Thread(target=self._disturb, args=(fault,), name="trial-fault")
         disturbing.start()
         if self.wanted.rate:
@@ -209,8 +214,10 @@ def measure(
         if not wanted.rate:
             trial.load()
         beside.start()
-        report = trial.run(spec_of(topics, wanted, folder))
-        beside.join()
+        try:
+            report = trial.run(spec_of(topics, wanted, folder))
+        finally:
+            beside.join()
         arrivals = consuming.end() if consuming else written(topics, [topics.sink, topics.errors])
         came = times_of(topics, topics.source)
         messages = tuple(read_all(topics, topics.sink)) if keeps_messages else ()

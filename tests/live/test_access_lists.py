@@ -1,4 +1,4 @@
-"""A lane whose user may do only what the README lists; and what is said where one of these rights is missing."""
+"""A lane whose user may do only what the page about production lists; what is said where one of these is missing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def guarded(tmp_path: Path) -> Iterator[tuple[KafkaBroker, KafkaServers]]:
 
 
 def rights_of(topics: TrialTopics) -> dict[str, Right]:
-    """Return what the README lists."""
+    """Return what the page lists."""
     literal, prefixed = ResourcePatternType.LITERAL, ResourcePatternType.PREFIXED
     own = (AclOperation.CREATE, AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE_CONFIGS)
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.targets import Target
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.components.spark import SparkMaster
 from tests.helpers.spark_fixtures import make_python
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 def on_cluster(master: SparkMaster, python: Path) -> Target:
     settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": "2"}
-    return msgspec.structs.replace(parse_target(master.address), settings=tuple(settings.items()))
+    return msgspec.structs.replace(master.target, settings=(*master.target.settings, *settings.items()))
 
 
 def test_a_lane_on_a_cluster_loses_and_repeats_nothing_when_one_of_its_executors_is_killed(

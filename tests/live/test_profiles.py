@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.kafka import reach
+from metl_gui.own_files import settings_folder
 from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.places import settings_folder
 from metl_gui.workbench.profile_check import ProfileCheck, test_profile
 from metl_gui.workbench.profiles import Profile, save_profile
 from tests.helpers.ways_in import PASSWORD, SCRAM, SCRAMMER, USER, WaysIn

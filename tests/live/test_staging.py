@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -43,7 +42,7 @@ def messages(broker: KafkaBroker, topic: str, count: int) -> Iterator[Message]:
 
 
 def test_staged_rows_have_the_keys_partitions_and_values_of_the_connectors_own(
-    kafka: KafkaBroker, postgres: PostgresServer, debezium: WatchTables, own_name: str, tmp_path: Path
+    kafka: KafkaBroker, postgres: PostgresServer, debezium: WatchTables, own_name: str
 ) -> None:
     make_table(postgres, own_name)
     connector = debezium([f"public.{own_name}"], own_name, with_schemas())
@@ -77,7 +76,7 @@ def test_staged_rows_have_the_keys_partitions_and_values_of_the_connectors_own(
         )
         postgres.execute(f"INSERT INTO {own_name} (id) VALUES (4); DELETE FROM {own_name} WHERE id = 1")
         assert msgspec.json.decode(msgspec.json.encode(order), type=StagingOrder) == order
-        told = list(stage(order, tmp_path))
+        told = list(stage(order))
     assert (told[-1].rows, told[-1].parts) == (3, 1)
     loaded = {one.key(): one for one in messages(kafka, order.topic, 3)}
     assert set(loaded) == {one.key() for one in sent}

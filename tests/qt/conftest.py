@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from PySide6.QtCore import QEvent, QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from pytestqt.wait_signal import SignalBlocker
 
 from metl_gui.engine.lanes import lane_report
 from metl_gui.errors import RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import SynchronousJobs
+from metl_gui.ui.jobs import Jobs, SynchronousJobs
 from metl_gui.ui.lanes import ordering
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
 from metl_gui.workbench.session import Workbench
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
+_PATIENCE_MS = 180_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,6 +36,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(
                 pytest.mark.qt_log_ignore(r"does not support (propagateSizeHints|raise|grabbing the keyboard)")
             )  # no screen, no manager
+
+
+class PatientBot(QtBot):
+    """Waits as long as a computer that has much else to do may need: it is a fault that waits in vain, not a load."""
+
+    def waitSignal(self, *arguments: Any, timeout: int = _PATIENCE_MS, **others: Any) -> SignalBlocker:  # noqa: N802
+        return super().waitSignal(*arguments, timeout=timeout, **others)
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = _PATIENCE_MS) -> None:  # noqa: N802
+        super().waitUntil(callback, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa: ARG001 - it is there first
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +147,18 @@ def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> W
     made = make_window()
     made.show_project(Workbench.open(waiting_sample.project))
     return made
+
+
+@pytest.fixture
+def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
+    """Return a window with real threads on the sample."""
+    settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
+    window = Window(settings, Jobs(), warms_up=False)
+    window.show()
+    window.show_project(Workbench.open(sample.project))
+    assert dressed.styleSheet()
+    yield window
+    end(window)
 
 
 def end(window: Window) -> None:

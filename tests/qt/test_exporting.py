@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QCheckBox, QFileDialog, QLabel, QLineEdit
 
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
@@ -104,6 +104,26 @@ def test_what_is_chosen_reaches_the_file(window: Window, tmp_path: Path) -> None
     dialog.form.unconfirmed.setChecked(True)
     export(dialog, tmp_path / "c.json")
     assert json.loads((tmp_path / "c.json").read_text())["settings"]["include_unconfirmed"] is True
+    dialog.reject()
+
+
+def boxes_of_safe_cells(dialog: ExportDialog) -> list[QCheckBox]:
+    QApplication.processEvents()
+    return [each for each in dialog.form.findChildren(QCheckBox) if "formula" in each.text() and each.isVisible()]
+
+
+def test_safe_cells_are_a_box_to_tick_of_tables_and_reach_the_file(window: Window, tmp_path: Path) -> None:
+    dialog = ask(window)
+    choose(dialog, "csv")
+    for at, is_safe in enumerate((False, True)):
+        (box,) = boxes_of_safe_cells(dialog)
+        if is_safe:
+            QTest.keyClick(box, Qt.Key.Key_Space)
+        export(dialog, tmp_path / f"{at}.csv")
+        header = (tmp_path / f"{at}.csv").read_text().splitlines()[0]
+        assert header.endswith(",safe_cells") is is_safe
+    choose(dialog, "json")
+    assert boxes_of_safe_cells(dialog) == []
     dialog.reject()
 
 

@@ -10,12 +10,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Block, Element
+from metl_gui.core.comments import node_subject
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.nodes import Side
+from metl_gui.store.making import copy_file
 from metl_gui.ui import asking
 from metl_gui.ui.history.difference_model import DifferenceModel
 from metl_gui.ui.history.looking import Looking
@@ -25,6 +27,7 @@ from metl_gui.ui.jobs import Jobs, SynchronousJobs
 from metl_gui.ui.moments import ago
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window
+from metl_gui.workbench.project_settings import set_project_settings
 from metl_gui.workbench.running import RunRequest
 from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Door, Workbench
@@ -388,6 +391,36 @@ def test_two_chosen_states_are_compared_and_a_row_leads_to_the_cell(window: Wind
     marks = window.map.matrix.sight.difference
     assert marks is not None
     assert [(mark.key, mark.element, mark.kind) for mark in marks] == [(block.key, element, "removed")]
+
+
+def test_another_file_is_compared_with_all_that_lies_beside_its_states(
+    window: Window, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbench = window.project.workbench
+    assert workbench is not None
+    other = tmp_path / "other.metl"
+    copy_file(workbench.path, other)
+    with Workbench.open(other, who="bob", take_over=True) as theirs:
+        schema = theirs.document.extraction.schemas()[0]
+        theirs.add_comment(node_subject(theirs.document, Side.EXTRACTION, schema.id), "gross\nor net?")
+        set_project_settings(theirs, ["kept_runs=30"])
+    block, element = clear_one(window)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(other), ""))
+    window.actions_table["compare_with_file"].trigger()
+    pane = window.history.panel.difference
+    qtbot.waitUntil(lambda: pane.compared is not None)
+    assert pane.heading.text() == f"From other.metl (state {now(window) - 1}) to now, state {now(window)}"
+    assert pane.words.text() == "1 element went, 2 changes beside the states"
+    groups = {group.name: [(row.sign, row.what) for row in group.rows] for group in pane.model.groups}
+    assert groups["beside the states: comment"] == [("\N{MINUS SIGN}", "gross or net?")]
+    assert groups["beside the states: project setting"] == [("\N{MINUS SIGN}", "30")]
+    went = pane.model.index(0, 0, pane.model.index(0, 0))
+    assert pane.model.row_of(went).key == block.key  # type: ignore[union-attr]
+    assert pane.model.row_of(went).element is None  # type: ignore[union-attr]
+    assert window.map.matrix.sight.difference is None
+    assert element not in elements(window, block.key)
+    pane.copy()
+    assert "gross or net?" in QApplication.clipboard().text()
 
 
 def test_marks_of_a_comparison_go_with_the_panel(window: Window, qtbot: QtBot) -> None:

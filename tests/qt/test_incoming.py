@@ -348,7 +348,7 @@ def test_files_are_looked_at_in_the_worker_process(
     assert dressed.styleSheet()
     window.show()
     window.reception.look_at([sample.canonical_model, sample.mapping, sample.project, tmp_path / "gone"])
-    qtbot.waitUntil(lambda: window.findChildren(IncomingSheet) != [], timeout=60_000)
+    qtbot.waitUntil(lambda: window.findChildren(IncomingSheet) != [])
     sheet = window.findChildren(IncomingSheet)[0]
     acts = [offer.act for offer, _ in sheet.buttons]
     assert acts == [Act.OPEN, Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ONLY_TRY, Act.ADD_TABLE]
@@ -379,9 +379,9 @@ def test_of_two_drops_in_quick_succession_only_the_second_is_shown(
     for name in ("fx.first", "fx.second"):
         (tmp_path / f"{name}.json").write_text(f'{{"title": "{name}", "type": "object", "properties": {{"id": {{}}}}}}')
         window.reception.look_at([tmp_path / f"{name}.json"])
-    qtbot.waitUntil(lambda: not window.jobs.running, timeout=30_000)
+    qtbot.waitUntil(lambda: not window.jobs.running)
     press(sheet_of(window), Act.ADD_EXTRACTION)
-    qtbot.waitUntil(lambda: window.project.value.extraction.named("fx.second") is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.project.value.extraction.named("fx.second") is not None)
     assert window.project.value.extraction.named("fx.first") is None
     end(window)
     assert dressed.styleSheet()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from metl_gui.errors import BugError, EditError
+from metl_gui.store.project_file import ProjectFile
 from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.window import Window
@@ -41,12 +43,35 @@ def test_progress_and_end_arrive_on_the_windows_thread(qtbot: QtBot) -> None:
     here = threading.get_ident()
     job = jobs.start("work", task, done)
     job.progressed.connect(note)
-    with qtbot.waitSignal(job.ended, timeout=10_000):
+    with qtbot.waitSignal(job.ended):
         go.set()
     qtbot.waitUntil(lambda: bool(ends))
     assert seen == [("half", here)]
     assert ends[0].value != here
     assert jobs.running == []
+
+
+def test_a_cancelled_job_ends_within_a_query_that_would_not_end(qtbot: QtBot, tmp_path: Path) -> None:
+    jobs = Jobs()
+    ends: list[Outcome[Any]] = []
+    begun = threading.Event()
+
+    def task(_watch: Watch) -> None:
+        with ProjectFile.open(path, for_editing=True) as project, project._reading() as connection:
+            begun.set()
+            connection.execute(
+                "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n WHERE x < 0"
+            ).fetchone()
+
+    path = tmp_path / "fx.metl"
+    ProjectFile.create(path).close()
+    job = jobs.start("work", task, ends.append)
+    assert begun.wait(10)
+    with qtbot.waitSignal(job.ended):
+        job.cancel()
+    qtbot.waitUntil(lambda: bool(ends))
+    assert ends[0].is_cancelled
+    assert [found.name for found in tmp_path.iterdir()] == ["fx.metl"]
 
 
 def test_a_cancelled_job_ends_at_its_next_step(qtbot: QtBot) -> None:
@@ -62,7 +87,7 @@ def test_a_cancelled_job_ends_at_its_next_step(qtbot: QtBot) -> None:
     job = jobs.start("endless", task, ends.append)
     begun.wait(10)
     job.cancel()
-    qtbot.waitUntil(lambda: bool(ends), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(ends))
     assert ends[0].is_cancelled
 
 

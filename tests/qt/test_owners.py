@@ -354,7 +354,7 @@ def test_gaps_follow_edits_while_they_are_seen(window: Window, qtbot: QtBot) -> 
     window.owners.show_gaps()
     panel = window.owner_docks.gaps
     panel.look()
-    with qtbot.waitSignal(panel.told, timeout=5000):
+    with qtbot.waitSignal(panel.told):
         choose(window, Side.CDM, "payment", "2.0.0")
         window.project.do(AddEntity("fee", (AttributeDeclaration("a", "string"),)))
     assert panel.count == 6

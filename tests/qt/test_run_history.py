@@ -112,6 +112,26 @@ def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) ->
         assert model.rowCount() == len(shown)
 
 
+def test_a_run_that_was_killed_says_that_its_counts_are_those_until_then_and_offers_no_messages(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path
+) -> None:
+    with Workbench.open(sample.project) as workbench:
+        keep_recorded(workbench, "r1", 20, outcome="cancelled", is_stopped=True)
+        keep_recorded(workbench, "r2", 4, outcome="killed", is_stopped=True, failure="The program was killed.")
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    window.show_page(2)
+    page = page_of(window)
+    assert [entry.words.pill for entry in page.setup.history.model.entries] == ["killed", "cancelled"]
+    assert page.setup.history.model.entries[1].words.facts.startswith("20,000 records until then · ")
+    assert (page.head.pill.text(), page.failure.text.text()) == ("killed", "The program was killed.")
+    assert page.head.facts.text().startswith("4,000 records counted until then · ")
+    assert page.messages.pair is None
+    assert window.grab().save(str(tmp_path / "killed.png"))
+    click(window, "r1")
+    assert (page.head.pill.text(), page.failure.isVisible()) == ("cancelled", False)
+
+
 def test_a_click_shows_a_run_in_figures_chart_and_tables(ran: Window) -> None:
     page = page_of(ran)
     click(ran, "r2")
@@ -327,20 +347,20 @@ def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_a
     assert "Close something." in page.failure.text.text()
     assert page.figures.read.value.text() == "10,000"
     again: list[object] = []
-    page._last = page.setup.test_request
+    page.last_request = page.setup.test_request
     monkeypatch.setattr(ran.spark, "run", lambda _workbench, request: again.append(request))
     QTest.mouseClick(page.failure.again, Qt.MouseButton.LeftButton)
-    assert again == [page._last]
+    assert again == [page.last_request]
     assert not page.failure.isVisible()
 
 
-def test_a_stopped_run_says_that_nothing_was_kept(ran: Window) -> None:
+def test_a_cancelled_run_says_that_none_of_its_messages_was_kept(ran: Window) -> None:
     page = page_of(ran)
     own_run(ran)
     page.stop()
     assert page.head.facts.text() == "is being stopped"
     page._ended(Outcome(is_cancelled=True))
-    assert (page.head.pill.text(), page.head.facts.text()) == ("stopped", "Nothing of it was kept.")
+    assert (page.head.pill.text(), page.head.facts.text()) == ("cancelled", "None of its messages was kept.")
 
 
 def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop(
@@ -544,10 +564,10 @@ def test_a_real_production_run_is_started_followed_and_outlives_the_window(
     page.setup.mode.choose("production")
     page.setup.mode.follow.setChecked(True)
     page.run_chosen()
-    qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1, timeout=120_000)
+    qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1)
     (run,) = live_runs(project_id)
     assert page.setup.history.model.entries[0].is_live
-    qtbot.waitUntil(lambda: report_of(run).read > 0, timeout=120_000)  # the first batch is in place
+    qtbot.waitUntil(lambda: report_of(run).read > 0)  # the first batch is in place
     counts = page.followed.counts if page.followed is not None else None
     assert counts is not None
     assert page.figures.read.value.text() == f"{counts['read']:,}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
@@ -17,7 +17,7 @@ from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.report import RunReport
 from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.run.aside import AsidePanel
 from metl_gui.ui.window import Window
 from metl_gui.workbench.replaying import ReplayRequest
@@ -26,7 +26,7 @@ from metl_gui.workbench.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.version_tasks import collect_tasks, version_tasks
 from tests.helpers.fx_files import content
-from tests.qt.conftest import activate, end
+from tests.qt.conftest import activate
 
 ORDERS = "fx.payments.orders"
 
@@ -294,18 +294,6 @@ def test_pictures_of_the_run_page(unknown: Window, tmp_path: Path, theme: str, s
     assert panel.table.viewport().rect().contains(panel.table.visualRect(last))
 
 
-@pytest.fixture
-def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
-    """Return a window with real threads on the sample."""
-    settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
-    window = Window(settings, Jobs(), warms_up=False)
-    window.show()
-    window.show_project(Workbench.open(sample.project))
-    assert dressed.styleSheet()
-    yield window
-    end(window)
-
-
 @pytest.mark.spark
 def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
     threaded: Window, sample: SampleFolder, qtbot: QtBot
@@ -314,15 +302,15 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
     page.setup.source.setText(str(sample.messages / "payments.jsonl"))
     outcomes: list[Outcome[object]] = []
     window.spark.ended.connect(outcomes.append)
-    with qtbot.waitSignal(window.spark.ended, timeout=120_000):
+    with qtbot.waitSignal(window.spark.ended):
         window.actions_table["run"].trigger()
     assert outcomes[-1].error is None
     assert window.notice.action.text() == "Add this version"
     qtbot.waitUntil(page.aside.replay.isEnabled)
     waiting = int(rows(page.aside)[0][2])
-    with qtbot.waitSignal(window.project.changed, timeout=30_000):
+    with qtbot.waitSignal(window.project.changed):
         QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(window.spark.ended, timeout=120_000):
+    with qtbot.waitSignal(window.spark.ended):
         QTest.mouseClick(page.aside.replay, Qt.MouseButton.LeftButton)
     assert outcomes[-1].error is None
     report = page.report

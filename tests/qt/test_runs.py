@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.nodes import Side
 from metl_gui.engine.results import SetAsideRecord
 from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.run.indent import indented
 from metl_gui.ui.run.message_pairs import readable, unwrapped
 from metl_gui.ui.window import Window
+from metl_gui.workbench.places import runs_folder
 from metl_gui.workbench.sample import SampleFolder
-from metl_gui.workbench.session import Workbench
-from tests.qt.conftest import end
 
 
 def test_indenting_touches_no_digit_and_no_escape() -> None:
@@ -61,18 +56,6 @@ def test_the_sample_offers_its_own_messages(window: Window, waiting_sample: Samp
     assert window.run_page.setup.request.source == str(waiting_sample.messages)
 
 
-@pytest.fixture
-def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
-    """Return a window with real threads on the sample."""
-    settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
-    window = Window(settings, Jobs(), warms_up=False)
-    window.show()
-    window.show_project(Workbench.open(sample.project))
-    assert dressed.styleSheet()
-    yield window
-    end(window)
-
-
 def confirm_smaller_blocks(window: Window) -> None:
     while window.project.review_items():
         window.review.confirm()
@@ -97,9 +80,9 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     answers = iter(["confirm", "confirm"])
     monkeypatch.setattr(asking, "ask", lambda *_: next(answers))
     window = threaded
-    with qtbot.waitSignal(window.project.changed, timeout=30_000):
+    with qtbot.waitSignal(window.project.changed):
         window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
-    qtbot.waitUntil(lambda: window.notice.action.text().startswith("Review"), timeout=10_000)
+    qtbot.waitUntil(lambda: window.notice.action.text().startswith("Review"))
     QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
     assert window.stack.currentWidget() is window.review
     assert len(window.project.review_items()) == 2
@@ -110,7 +93,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     assert window.project.value.matrix.ones == ones + 1
     outcomes: list[Outcome[object]] = []
     window.spark.ended.connect(outcomes.append)
-    with qtbot.waitSignal(window.spark.ended, timeout=120_000):
+    with qtbot.waitSignal(window.spark.ended):
         window.actions_table["run"].trigger()
         assert window.stack.currentWidget() is window.run_page
     assert outcomes[0].error is None
@@ -132,18 +115,22 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
 
 
 @pytest.mark.spark
-def test_a_run_that_is_stopped_ends_and_leaves_no_history(
-    threaded: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_is_cancelled_before_spark_is_there_ends_and_is_in_the_history(
+    threaded: Window, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(asking, "ask", lambda *_: "close")
     window = threaded
+    assert window.project.workbench is not None
+    folder = runs_folder(window.project.workbench.project_id)
     outcomes: list[Outcome[object]] = []
     window.spark.ended.connect(outcomes.append)
     window.actions_table["run"].trigger()
     assert window.run_page.setup.stop_button.isEnabled()
-    with qtbot.waitSignal(window.spark.ended, timeout=60_000):
+    qtbot.waitUntil(lambda: any(folder.glob("*/begun.json")))
+    with qtbot.waitSignal(window.spark.ended):
         window.actions_table["stop"].trigger()
     assert outcomes[0].is_cancelled
-    assert window.run_page.setup.history.model.entries == ()
-    assert window.run_page.head.pill.text() == "stopped"
+    listed = window.run_page.setup.history.model
+    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.entries] == ["cancelled"])
+    assert listed.entries[0].words.facts.startswith("0 records until then")
+    assert window.run_page.head.pill.text() == "cancelled"
     assert window.run_page.setup.run_button.isEnabled()

@@ -220,7 +220,7 @@ def test_a_large_tree_says_that_it_is_read_and_how_much_there_is(
     panel, whole = window.map.sources, len(window.project.value.extraction.schemas())
     told: list[tuple[int, int]] = []
     panel.counted.connect(told.append)
-    with qtbot.waitSignal(panel.model.filled, timeout=10_000):
+    with qtbot.waitSignal(panel.model.filled):
         window.project.opened.emit(window.project.workbench)
         assert panel.model.is_being_read
         assert (told[-1], panel.note.text(), panel.note.isVisible()) == ((whole, whole), "Reading…", True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from metl_gui.core.blocks import Element
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.difference import compare_by_names
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
@@ -180,6 +183,32 @@ def test_an_edit_of_a_project_whose_file_is_gone_is_refused_in_words(
     assert window.project.value is before
     assert len(told) == 1
     assert "not where it was opened" in told[0]
+
+
+@pytest.mark.parametrize("is_overwritten", [False, True])
+def test_what_is_shown_of_a_project_whose_file_is_gone_is_saved_as_a_copy_and_opened(
+    window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_overwritten: bool
+) -> None:
+    workbench, shown = window.project.workbench, window.project.value
+    assert workbench is not None
+    path, copy, before = workbench.path, tmp_path / "copy of it.metl", window.project.value.state
+    statuses = Counter(block.status for block in shown.matrix.blocks())
+    if is_overwritten:
+        Workbench.create(tmp_path / "backup.metl").close()
+        shutil.copyfile(tmp_path / "backup.metl", path)
+    else:
+        path.unlink()
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(copy), ""))
+    window.actions_table["save_copy"].trigger()
+    notice = window.notice.notices[-1]
+    assert notice.text.startswith("copy of it.metl is a copy of this project.")
+    assert ("history" in notice.text) is is_overwritten
+    assert notice.callback is not None
+    notice.callback()
+    assert window.project.workbench is not workbench
+    assert compare_by_names(window.project.value, shown).is_empty
+    assert Counter(block.status for block in window.project.value.matrix.blocks()) == statuses
+    assert window.project.value.state == (1 if is_overwritten else before)
 
 
 @pytest.mark.parametrize("id_", ["publish", "project_settings", "undo_state", "export"])

@@ -34,8 +34,6 @@ EXTRACTION, CDM = "Extraction tree", "Canonical model tree"
 MOST_KEYS = 400
 """So many keys or turns of the wheel somebody tries before giving up."""
 
-_PATIENCE_MS = 20_000
-
 
 class User(ABC):
     """What both can see, and what they have in common.
@@ -58,7 +56,7 @@ class User(ABC):
 
     def until(self, holds: Callable[[], object]) -> None:
         """Wait until something is so."""
-        self.bot.waitUntil(lambda: bool(holds()), timeout=_PATIENCE_MS)
+        self.bot.waitUntil(lambda: bool(holds()))
 
     def find(self, name: str, kind: type[T]) -> T:
         """Find what is visible and enabled by its name or, failing that, by how its name begins."""

@@ -18,7 +18,7 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
 from metl_gui.engine.java import find_java
 from metl_gui.engine.report import RunReport
-from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.targets import Target
 from metl_gui.errors import RunCancelled, RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.components.guard import children_of
@@ -42,15 +42,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("servers")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def on_cluster(spark_master: SparkMaster, bare_python: Path) -> Iterator[SparkProcess]:
+    """A session that has all cores of the cluster, until the tests of another file ask for them."""
     with SparkProcess(_standalone(spark_master, bare_python)) as process:
         yield process
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def on_connect(spark_connect: SparkConnect) -> Iterator[SparkProcess]:
-    with SparkProcess(parse_target(spark_connect.address)) as process:
+    with SparkProcess(spark_connect.target) as process:
         yield process
 
 
@@ -74,8 +75,9 @@ def _line(number: int) -> bytes:
 
 def _standalone(cluster: SparkMaster, python: Path, cores: int = 2) -> Target:
     settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": str(cores)}
-    secrets = (("spark.hadoop.lake.password", _HIDDEN),)
-    return msgspec.structs.replace(parse_target(cluster.address), settings=tuple(settings.items()), secrets=secrets)
+    target = cluster.target
+    secrets = (*target.secrets, ("spark.hadoop.lake.password", _HIDDEN))
+    return msgspec.structs.replace(target, settings=(*target.settings, *settings.items()), secrets=secrets)
 
 
 def _bytes(path: Path) -> bytes:
@@ -155,6 +157,9 @@ def test_a_secret_stands_in_no_command_line_and_in_no_file_of_the_session(
     for folder in (on_cluster.folder, spark_master.folder):
         told += [path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".so", ".zip"}]
     assert [path for path in told if _HIDDEN.encode() in _bytes(path)] == []
+    # What the cluster asks for reaches its executors in their environment, which is their owner's alone to read.
+    told = [path for path in told if path.name != "environ"]
+    assert [path for path in told if spark_master.secret.encode() in _bytes(path)] == []
 
 
 def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
@@ -207,12 +212,17 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         request = RunRequest(str(sample.messages), sink, mode="production", errors=errors)
         here = run_mapping(workbench, request, spark)
     assert _files(job) == _files(again)
+    target, asked = spark_master.target, tmp_path / "asked.conf"  # a secret is not for the command line
+    asked.touch(0o600)
+    asked.write_text("".join(f"{name} {value}\n" for name, value in (*target.settings, *target.secrets)))
     command: list[str | Path] = [
         spark_home() / "bin" / "spark-submit",
         "--master",
         spark_master.address,
         "--executor-memory",
         "512m",
+        "--properties-file",
+        asked,
         job / "job.py",
     ]
     known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
@@ -236,13 +246,25 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
     }
     assert _files(tmp_path / "there") == _files(tmp_path / "here") != {}
     assert _files(tmp_path / "there-errors") == _files(tmp_path / "here-errors") != {}
+    alone = subprocess.run(
+        [command[0], "--master", "local[1]", job / "job.py", tmp_path / "nowhere", "noop"],
+        env=known | {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert (alone.returncode, "error: The source" in alone.stdout) == (1, True)
+    assert "SecurityManager: authentication enabled" in alone.stderr  # by itself, where nobody said what to ask for
+    assert "Bound SparkUI" not in alone.stderr
 
 
 def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new_one(
     slow_python: Path, source: Path, long_source: Path, spec_of: SpecOf
 ) -> None:
     with SparkConnect(python=slow_python, environment=kernel_cache()) as server:
-        target = parse_target(server.address)
+        target = server.target
         spec = spec_of(long_source)
         with SparkProcess(target) as process:
             with pytest.raises(RunError) as caught:

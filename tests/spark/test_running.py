@@ -10,10 +10,13 @@ import pytest
 
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, RunFinished, RunStarted
+from metl_gui.engine.sinks.ownership import holding
 from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.past_run import RunStatus
 from metl_gui.workbench.preview import Previews
 from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.workbench.run_history import runs
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import SampleFolder, add_waiting, fresh_copy
 from metl_gui.workbench.sample_overview import sample_overview
@@ -72,6 +75,22 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
     assert {each.schema for each in sample_overview(workbench)} >= {"fx.payments.orders", "fx.rates.daily"}
 
 
+def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_works(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    request = RunRequest(str(sample.messages / "ledger.jsonl"), sink=str(tmp_path / "out"))
+    events: list[EngineEvent] = []
+    with holding([tmp_path / "out"], "the-first"):
+        for process in (spark, None):
+            with pytest.raises(RunError, match="Another run writes there") as refused:
+                run_mapping(workbench, request, process, events.append)
+            assert "held by run the-first since" in refused.value.text
+    assert not [event for event in events if isinstance(event, RunStarted)]
+    assert not (tmp_path / "out").exists()
+    assert run_mapping(workbench, request, spark).report.mapped
+    assert sorted(path.name for path in tmp_path.glob(".*")) == []
+
+
 def test_an_earlier_state_can_be_run(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
     request = RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", state=0)
     report = run_mapping(workbench, request, spark).report
@@ -87,14 +106,17 @@ def test_a_run_of_a_project_that_another_edits_is_kept_with_it(
     assert [run.report["read"] for run in workbench.runs()] == [10]
 
 
-def test_a_cancelled_run_leaves_no_output(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
+def test_a_cancelled_run_leaves_no_output_and_stays_in_the_history_as_cancelled(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess
+) -> None:
     told: list[Progress] = []
     watch = Watch(told.append, lambda: any(progress.text.startswith("Mapping") for progress in told))
     out = sample.path / "out"
     with pytest.raises(RunCancelled):
         run_mapping(workbench, RunRequest(str(sample.messages), sink=str(out)), spark, watch=watch)
     assert not out.exists()
-    assert workbench.runs() == []
+    (run,) = runs(workbench)
+    assert run.status is RunStatus.CANCELLED
 
 
 def test_what_cannot_be_run_is_refused_before_spark_is_asked(workbench: Workbench, sample: SampleFolder) -> None:

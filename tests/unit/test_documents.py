@@ -17,10 +17,18 @@ def name(document: Path) -> str:
     return str(document.relative_to(documents.ROOT))
 
 
-def test_the_readme_is_among_the_documents_and_names_files_and_commands() -> None:
+def test_readme_and_pages_are_among_the_documents_and_name_files_and_commands() -> None:
     assert README in ALL
-    assert documents.ROOT / "resources/screenshots/map-light.png" in documents.named_files(README)
+    assert set(documents.pages()) <= set(ALL)
+    assert documents.PAGES / "pictures/map-light.png" in documents.named_files(README)
     assert ["doctor", "--fix"] in list(documents.metl_commands(README))
+
+
+def test_the_five_minutes_of_the_readme_are_among_the_commands_of_the_first_hour_in_its_order() -> None:
+    tour = [call for call in documents.metl_commands(README) if "fx.metl" in call]
+    run = iter(documents.metl_commands(documents.PAGES / "guide" / "first-hour.md"))
+    assert {call[0] for call in tour} >= {"new", "import", "map", "review", "run", "publish", "export"}
+    assert [call for call in tour if call not in run] == []
 
 
 @pytest.mark.parametrize("document", ALL, ids=name)
@@ -48,3 +56,8 @@ def test_each_of_the_two_ways_to_start_is_one_line_and_goes_through_the_doctor()
     assert 'pip install ".[test]"' in developer
     assert "pytest" in developer
     assert all("metl doctor --fix" in line for line in (user, developer))
+
+
+def test_the_documentation_begins_with_the_same_two_lines() -> None:
+    shown = "".join(documents.code_blocks(documents.PAGES / "index.md"))
+    assert all(documents.marked_command(README, mark) in shown.splitlines() for mark in ("user", "developer"))

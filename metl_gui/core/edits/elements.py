@@ -107,8 +107,8 @@ def _confirmed(block: Block, status: Status) -> Block:
     """Give a block the status that an edit gives it; one that still waits takes it when it waits no more."""
     if block.status is Status.NEEDS_REVIEW:
         return replace(block, unconfirmed=block.unconfirmed or status is Status.UNCONFIRMED)
-    is_so = block.status is status and not block.retired
-    return block if is_so else replace(block, status=status, retired=())
+    # Files of earlier versions keep retired blocks as unconfirmed beside it.
+    return replace(block, status=status, retired=(), unconfirmed=False)
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

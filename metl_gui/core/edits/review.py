@@ -152,7 +152,7 @@ class RetireBlock:
         for key in (self.key, *(item.chain if item else ())):
             found = _stamped(draft, _block(draft, key), self.comment if key == self.key else "")
             losses = tuple(replace(x, answer=x.answer or "accepted") for x in found.losses)
-            known = replace(found, losses=losses, waits=(), postponed=False)
+            known = replace(found, losses=losses, waits=(), postponed=False, unconfirmed=False)
             draft.put_block(replace(known, elements=(), retired=found.elements or found.retired, status=Status.RETIRED))
 
 

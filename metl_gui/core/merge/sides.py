@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
+from metl_gui.core.beside import Kind
 from metl_gui.core.blocks import BlockKey
 
 T = TypeVar("T")
@@ -39,14 +40,14 @@ class Conflict:
     """One thing that a person must look at; ours was kept.
 
     Args:
-        kind: see ``ConflictKind``.
+        kind: see ``ConflictKind``, and ``Kind`` for what lies beside the states.
         place: where, in names.
         reason: what either side says, in a sentence.
         key: the block of the result that waits for it, ``None`` where there is none to hold it.
         from_path, to_path: ends of the element that was not taken, ``""`` when it is about none.
     """
 
-    kind: ConflictKind
+    kind: ConflictKind | Kind
     place: str
     reason: str
     key: BlockKey | None = None

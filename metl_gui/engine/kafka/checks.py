@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException, TopicCollection
 
+from metl_gui.engine.entity_places import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS
 from metl_gui.engine.kafka.listing import Lister
 from metl_gui.engine.kafka.outgoing import topic_of
 from metl_gui.engine.kafka.servers import ENTITY, KafkaAddress, KafkaServers, is_kafka, parse_address
 from metl_gui.engine.kafka.starting import parse_start, start_offsets
 from metl_gui.engine.kafka.topics import ERRORS, MESSAGES, TopicPlan, missing_topics, why_of
-from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs import Role, RunSpec
 from metl_gui.errors import RunError
 
@@ -74,12 +74,6 @@ def sink_topics(spec: RunSpec) -> tuple[str, ...]:
     if not spec.plan or ENTITY not in topic:
         return () if ENTITY in topic else (topic,)
     return tuple(sorted({topic_of(topic, entity) for entity in entities_of(spec.plan)}))
-
-
-def entities_of(plan: bytes) -> frozenset[str]:
-    """Return the entities that a compiled state maps to."""
-    schemas = plans.decode(plan).schemas
-    return frozenset(block.entity for one in schemas for version in one.versions for block in version.blocks)
 
 
 def refuse_loop(spec: RunSpec) -> None:

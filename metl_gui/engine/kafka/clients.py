@@ -204,7 +204,7 @@ def _forbidden(servers: KafkaServers, refusal: KafkaError, about: str) -> RunErr
     return RunError(
         f"The Kafka servers forbid {user} a {_FORBIDDEN[refusal.code()]}.",
         f"{servers.shown}{f', {about}' if about else ''}: {refusal.str().rstrip('.')}.",
-        "Have whoever runs the servers allow it; the README lists all that the user of a lane needs.",
+        "Have whoever runs the servers allow it; docs/guide/production.md lists all that a lane needs.",
     )
 
 

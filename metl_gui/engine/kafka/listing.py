@@ -19,17 +19,11 @@ from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
 from metl_gui.engine.kafka.asking import NO_LEADER
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, explained, in_words
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, is_internal
 from metl_gui.errors import RunError, near_names
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
-
-_INTERNAL = re.compile(
-    r"__consumer_offsets|__transaction_state|_schemas"
-    r"|metl\.(?:lane|load)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
-)
-"""Topics that hold no records of anybody: Kafka's own, those of a registry, and those by which lanes talk and load."""
 
 _SHOWN = 5
 _AGAIN_SECONDS = 0.5
@@ -208,11 +202,6 @@ def fitting(pattern: str, topics: Iterable[str]) -> set[str]:
     """Return the topics that a pattern fits whole, without those that hold no records of anybody."""
     fits = re.compile(pattern).fullmatch
     return {topic for topic in topics if fits(topic) and not is_internal(topic)}
-
-
-def is_internal(topic: str) -> bool:
-    """Whether a topic is one that only programs write for themselves."""
-    return _INTERNAL.fullmatch(topic) is not None
 
 
 def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> RunError:

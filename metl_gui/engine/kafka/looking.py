@@ -12,8 +12,8 @@ import msgspec
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
-from metl_gui.engine.kafka.listing import Lister, is_internal
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, is_internal
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -21,6 +21,11 @@ ENTITY = "{entity}"
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+):\d{1,5}"
 _ADDRESS = re.compile(rf"kafka://(?:@(?P<profile>[\w.-]+)|(?P<hosts>{_PLACE}(?:,{_PLACE})*))(?:/(?P<topics>\S*))?")
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_INTERNAL = re.compile(
+    r"__consumer_offsets|__transaction_state|_schemas"
+    r"|metl\.(?:lane|load)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
+)
+"""Topics that hold no records of anybody: Kafka's own, those of a registry, and those by which lanes talk and load."""
 
 
 class KafkaServers(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +82,11 @@ class KafkaAddress(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
     topics: tuple[str, ...] = ()
     pattern: str = ""
+
+
+def is_internal(topic: str) -> bool:
+    """Whether a topic is one that only programs write for themselves."""
+    return _INTERNAL.fullmatch(topic) is not None
 
 
 def is_kafka(text: str) -> bool:

@@ -41,7 +41,7 @@ from metl_gui.engine.lanes.members import MemberFigures
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.worker_check import check_packages
-from metl_gui.errors import RunError
+from metl_gui.errors import RunError, RunKilledError
 
 if TYPE_CHECKING:
     from metl_gui.engine.runtimes import Runtime
@@ -190,7 +190,7 @@ class LaneRun:
             RunError: Spark is gone, or the job fails whenever it starts.
         """
         if self.runtime.has_died():
-            raise RunError(
+            raise RunKilledError(
                 "Spark ended in the middle of the lane.",
                 "Its session is gone. What was committed stays, and nothing is sent twice.",
                 "Go on with metl runs PROJECT --resume: it goes on where the last transaction ended.",

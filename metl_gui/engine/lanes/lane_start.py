@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import TopicPartition
 
-from metl_gui.engine.kafka.checks import entities_of
+from metl_gui.engine.entity_places import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, in_words
 from metl_gui.engine.kafka.listing import ListedPartition, Lister
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, parse_address

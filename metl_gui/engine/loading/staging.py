@@ -12,9 +12,12 @@ Cost: every row is read once and sent once; memory holds a batch of rows for eac
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,7 @@ import msgspec
 from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.loading.template import RowTemplate
 from metl_gui.engine.runtimes import start_runtime
 from metl_gui.engine.targets import Target
@@ -134,8 +138,44 @@ class SendRows:
         yield pa.record_batch({"rows": pa.array([rows], pa.int64())})
 
 
-def stage(order: StagingOrder, folder: Path) -> Iterator[Staged]:
-    """Read a table into its topic.
+def stage(order: StagingOrder) -> Generator[Staged]:
+    """Have a process of its own read a table into its topic; it ends with the last part, or when this is closed.
+
+    Raises:
+        RunError: the database, Spark or Kafka refuses; a value cannot be said in the topic's words; the process died.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="metl-load-"))
+    command = [sys.executable, "-m", "metl_gui.engine.loading", str(folder)]
+    decoder = msgspec.json.Decoder(Staged | StagingFailed)
+    # What Spark keeps elsewhere while Java starts would stay when the process is ended then.
+    (folder / "tmp").mkdir()
+    own = {**build.named(), **os.environ, "TMPDIR": str(folder / "tmp")}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=own)
+    try:
+        with process:
+            if process.stdin is None or process.stdout is None:
+                raise RunError("The process that reads the rows has no pipes.")
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+            told: Staged | StagingFailed | None = None
+            for line in process.stdout:
+                told = decoder.decode(line)
+                if isinstance(told, StagingFailed):
+                    raise RunError(told.title, told.text, told.hint)
+                yield told
+        if process.returncode != 0 or told is None:
+            lines = (folder / "log").read_text(errors="replace").splitlines()
+            last = next((line for line in reversed(lines) if any(map(str.isalpha, line))), "It said nothing.")
+            raise RunError("The process that reads the rows ended.", f"{last.strip()[:500]} ({process.returncode})")
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stage_here(order: StagingOrder, folder: Path) -> Iterator[Staged]:
+    """Read a table into its topic; this process is Spark's own.
 
     Raises:
         RunError: the database, Spark or Kafka refuses; a value cannot be said in the topic's words.
@@ -188,7 +228,7 @@ def main() -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
-        for staged in stage(order, folder):
+        for staged in _stage_here(order, folder):
             out.write(msgspec.json.encode(staged) + b"\n")
     except UserError as error:
         out.write(msgspec.json.encode(StagingFailed(error.title, error.text, error.hint)) + b"\n")

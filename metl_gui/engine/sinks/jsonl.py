@@ -17,8 +17,9 @@ from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.sinks.dates import date_folder
 from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
-from metl_gui.engine.sinks.writing import make_below, unwritable
+from metl_gui.engine.sinks.writing import unwritable
 from metl_gui.errors import UserError
+from metl_gui.own_files import make_below, open_file
 
 _FLUSH_BYTES = 8 << 20
 
@@ -78,7 +79,7 @@ class JsonlParts:
             if path not in self._written:
                 make_below(self.root, folder)
                 self._written[path] = 0
-            with path.open("ab") as file:
+            with open_file(path, "ab") as file:
                 if file.tell() != self._written[path]:
                     raise FileNotFoundError(path)
                 write(file)

@@ -16,6 +16,7 @@ import msgspec
 
 from metl_gui.engine.sinks.ownership import SUFFIX as OWNER_SUFFIX
 from metl_gui.engine.sinks.ownership import run_of_dead
+from metl_gui.own_files import write_file
 
 SUFFIX = ".partial"
 _DOOMED = ".discarded"
@@ -57,7 +58,7 @@ def planned(partial: Path, place: Path) -> PlannedMove:
 def write_journal(run_folder: Path, moves: Sequence[PlannedMove]) -> None:
     """Write down what is about to be moved, whole or not at all."""
     partial = run_folder / f"{JOURNAL}{SUFFIX}"
-    partial.write_bytes(msgspec.json.encode(list(moves)))
+    write_file(partial, msgspec.json.encode(list(moves)))
     partial.replace(run_folder / JOURNAL)
 
 

@@ -66,7 +66,7 @@ class Machine:
             return
         self._module = cutting
         with contextlib.suppress(OSError):
-            mark.touch()
+            mark.touch(0o600)
 
 
 MACHINE = Machine()

@@ -1,13 +1,34 @@
-"""Whose a partial folder is: a locked file beside it, which the system lets go of when its run ends in any way."""
+"""Whose a folder is: a locked file beside it, which the system lets go of when its run ends in any way.
+
+A partial folder is one run's alone, by its name. The place where outputs go is held by one run at a time, whatever it
+is to the run and whichever process, window or command line that belongs to.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
+from metl_gui.errors import RunError
+from metl_gui.own_files import is_closed, is_own, make_folder, open_file
+
 SUFFIX = ".owner"
+HELD_SUFFIX = ".lock"
+
+_DYING_SECONDS = 5.0
+"""A process that was killed a moment ago may still be on its way out."""
+
+_LOOK_SECONDS = 0.1
+_MOST_BYTES = 1_000
 
 
 def owner_of(partial: Path) -> Path:
@@ -33,11 +54,11 @@ class Owner:
 
     def __init__(self, path: Path, run_id: str) -> None:
         self.path = path
-        self._file: IO[str] = path.open("w")
+        self._file: IO[bytes] = open_file(path, "wb")
         # Where a file system knows no locks the file stays empty: it counts as held for ever, so nothing is removed.
         with contextlib.suppress(OSError):
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._file.write(f"{run_id}\n")
+            self._file.write(f"{run_id}\n".encode())
             self._file.flush()
 
     def let_go(self) -> None:
@@ -52,4 +73,183 @@ def run_of_dead(path: Path) -> str | None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file.read(100).strip() or None
     except (OSError, UnicodeDecodeError):
+        return None
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds a place.
+
+    Args:
+        run: the run.
+        since_ms: when it began to.
+        process, host: what to look for.
+    """
+
+    run: str
+    since_ms: int
+    process: int
+    host: str
+
+    @property
+    def words(self) -> str:
+        """Who, since when, and where, for people."""
+        since = datetime.fromtimestamp(self.since_ms / 1000, UTC)
+        return f"run {self.run} since {since:%Y-%m-%d %H:%M:%S} UTC, process {self.process} on {self.host}"
+
+
+class HeldPlace:
+    """Holds a place for outputs until it is let go, or this process ends in any way.
+
+    Args:
+        place: a folder, which need not be there; the one that it lies in must be.
+        run_id: for whom.
+
+    Raises:
+        RunError: another run holds it, or a folder that it lies in; the error names that run.
+        OSError: the file beside it cannot be written.
+    """
+
+    def __init__(self, place: Path, run_id: str) -> None:
+        self.path = _lock_of(place)
+        self._file = _taken(self.path, place)
+        holder = Holder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
+        with contextlib.suppress(OSError):  # one that another user made can be locked and not written
+            self._file.truncate(0)
+            self._file.write(msgspec.json.encode(holder))
+        try:
+            for parent in Path(os.path.realpath(place)).parents:
+                refuse_held(parent)
+        except RunError:
+            self.let_go()
+            raise
+
+    def let_go(self) -> None:
+        """Hold it no longer."""
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        self._file.close()
+
+
+@contextlib.contextmanager
+def holding(places: Iterable[Path], run_id: str) -> Iterator[None]:
+    """Hold places while the ``with`` block lasts; folders that they lie in are made.
+
+    Raises:
+        RunError, OSError: as of ``HeldPlace``.
+    """
+    with contextlib.ExitStack() as held:
+        for place in places:
+            if is_own(place.parent):
+                make_folder(place.parent)
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            held.callback(HeldPlace(place, run_id).let_go)
+        yield
+
+
+def outermost(places: Iterable[Path]) -> list[Path]:
+    """Return those places that lie in no other of them: who holds a folder holds what lies in it."""
+    known = list(dict.fromkeys(places))
+    return [place for place in known if not any(other in place.parents for other in known)]
+
+
+def refuse_held(place: Path) -> None:
+    """Look whether nobody holds a place; nothing is made.
+
+    Raises:
+        RunError: another run holds it.
+    """
+    path = _lock_of(place)
+    if path.name and path.exists():
+        with contextlib.suppress(OSError):  # gone, or not for us to open: then whoever wants to hold it finds out
+            _locked(_opened(path, os.O_RDONLY), place, fcntl.LOCK_SH).close()
+
+
+def drop_lock(place: Path, run_id: str) -> None:
+    """Remove the file beside a place that a dead run left, also where it is on its way out; others keep theirs."""
+    path = _lock_of(place)
+    with contextlib.suppress(OSError), _opened(path, os.O_RDWR) as file:
+        holder = _holder(file.read(_MOST_BYTES))
+        if holder is not None and holder.run == run_id:
+            lock(file)
+            if _is_same(file, path):
+                path.unlink()
+
+
+def lock(file: IO[bytes], how: int = fcntl.LOCK_EX) -> None:
+    """Lock a file, waiting for a holder that may be dying; where a file system knows no locks it stays as it is.
+
+    Raises:
+        BlockingIOError: another process keeps it.
+    """
+    end = time.monotonic() + _DYING_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(_LOOK_SECONDS)
+        except OSError:
+            return
+        else:
+            return
+
+
+def _lock_of(place: Path) -> Path:
+    place = Path(os.path.realpath(place))  # one place, whatever leads there
+    return place.with_name(f".{place.name}{HELD_SUFFIX}") if place.name else Path()
+
+
+def _taken(path: Path, place: Path) -> IO[bytes]:
+    """Open the file beside a place and lock it; one that its holder removed meanwhile is none."""
+    while True:
+        try:
+            file = _opened(path, os.O_RDWR | os.O_CREAT)
+        except PermissionError:
+            file = _opened(path, os.O_RDONLY)  # another user's
+        _locked(file, place, fcntl.LOCK_EX)
+        if _is_same(file, path):
+            return file
+        file.close()
+
+
+def _opened(path: Path, flags: int) -> IO[bytes]:
+    # Never through a link that somebody laid, and never waiting for the other end of a pipe.
+    mode = 0o600 if is_closed(path.parent) else 0o644
+    number = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    return os.fdopen(number, "rb" if flags == os.O_RDONLY else "r+b", buffering=0)
+
+
+def _is_same(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _locked(file: IO[bytes], place: Path, how: int) -> IO[bytes]:
+    try:
+        lock(file, how)
+    except BlockingIOError as error:
+        with file:
+            raise _held(place, file.read(_MOST_BYTES)) from error
+    return file
+
+
+def _held(place: Path, said: bytes) -> RunError:
+    holder = _holder(said)
+    return RunError(
+        "Another run writes there.",
+        f"{place} is held by {holder.words if holder is not None else 'another run'}.",
+        "Wait until it has ended, or stop it; or give another folder.",
+    )
+
+
+def _holder(said: bytes) -> Holder | None:
+    """Read who holds a place; damaged files name nobody."""
+    try:
+        holder = msgspec.json.decode(said, type=Holder)
+        return holder if holder.words else None  # which a time beyond all calendars has not
+    except (msgspec.MsgspecError, ValueError, OverflowError, OSError):
         return None

@@ -33,7 +33,8 @@ from metl_gui.engine.sinks.encoding import repeating
 from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.engine.sinks.typed_rows import TypedRows
-from metl_gui.engine.sinks.writing import make_below, unwritable
+from metl_gui.engine.sinks.writing import unwritable
+from metl_gui.own_files import make_below, open_file
 
 HELD_BYTES = 64 << 20
 GROUP_BYTES = 16 << 20
@@ -151,7 +152,7 @@ class ParquetSink:
         try:
             make_below(self.folder, names)
             self._written.append(str(path))
-            with path.open("xb") as file:
+            with open_file(path, "xb") as file:
                 # The stubs know no list here.
                 repeated: Any = repeating(table)
                 pq.write_table(table, file, row_group_size=rows, compression="zstd", use_dictionary=repeated)

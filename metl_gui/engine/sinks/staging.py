@@ -22,8 +22,17 @@ from metl_gui.engine.sinks.leftovers import (
     sweep,
     write_journal,
 )
-from metl_gui.engine.sinks.ownership import Owner, owner_of, owner_of_run
+from metl_gui.engine.sinks.ownership import (
+    HeldPlace,
+    Owner,
+    drop_lock,
+    outermost,
+    owner_of,
+    owner_of_run,
+    refuse_held,
+)
 from metl_gui.errors import RunError
+from metl_gui.own_files import is_own, make_folder
 
 
 class Staging:
@@ -62,51 +71,76 @@ class Staging:
         self.notes: tuple[str, ...] = ()
         self._made: list[Path] = []
         self._owners: list[Owner] = []
+        self._held: list[HeldPlace] = []
 
     def prepare(self) -> None:
         """Check the places and make the partial folders.
 
         Raises:
-            RunError: a place has data already or cannot be written.
+            RunError: a place has data already, cannot be written, or another run writes there.
         """
-        self.check()
-        self.notes = sweep(place.parent for place in (self.out, self.errors, self.samples) if place is not None)
-        for folder in (self.messages_partial, self.errors_partial, self.samples_partial):
-            if folder is not None:
-                self._make(folder)
-        self._own(owner_of_run(self.run_folder))
-
-    def check(self) -> None:
-        """Refuse places that cannot take the outputs; nothing is made.
-
-        Raises:
-            RunError: a place has data already, or two of them lie in each other.
-        """
-        if self.out and (self.out == self.errors or self.out.is_relative_to(self.errors)):
-            raise RunError(
-                "Messages and set-aside records need two folders.",
-                f"{self.out} lies in {self.errors}.",
-                "Give another --errors folder.",
-            )
-        for place in (self.out, self.errors, self.samples):
-            if place is not None:
-                _check_free(place)
-
-    def _make(self, folder: Path) -> None:
-        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        self._check_apart()
+        folder = self.run_folder
         try:
-            folder.mkdir(parents=True)
-            if folder.name.endswith(SUFFIX):
-                self._own(owner_of(folder))
+            for place in self._shared:
+                folder = place
+                self._make(place.parent, exist_ok=True)
+                self._held.append(HeldPlace(place, self.run_id))
+            self._check_free()
+            self.notes = sweep(place.parent for place in (self.out, self.errors, self.samples) if place is not None)
+            for folder in filter(None, (self.messages_partial, self.errors_partial, self.samples_partial)):
+                self._make(folder)
+                if folder.name.endswith(SUFFIX):
+                    self._own(owner_of(folder))
         except OSError as error:
-            self._made.extend(missing)
             self.discard()
             raise RunError(
                 "The output folder cannot be written.",
                 f"{folder.parent}: {error.strerror}.",
                 "Choose a folder that you may write to.",
             ) from error
-        self._made.extend(missing)
+        except RunError:
+            self.discard()
+            raise
+        self._own(owner_of_run(self.run_folder))
+
+    def check(self) -> None:
+        """Refuse places that cannot take the outputs; nothing is made.
+
+        Raises:
+            RunError: a place has data already, another run writes there, or two of them lie in each other.
+        """
+        self._check_apart()
+        for place in self._shared:
+            refuse_held(place)
+        self._check_free()
+
+    def _check_apart(self) -> None:
+        if self.out and (self.out == self.errors or self.out.is_relative_to(self.errors)):
+            raise RunError(
+                "Messages and set-aside records need two folders.",
+                f"{self.out} lies in {self.errors}.",
+                "Give another --errors folder.",
+            )
+
+    def _check_free(self) -> None:
+        for place in (self.out, self.errors, self.samples):
+            if place is not None:
+                _check_free(place)
+
+    @property
+    def _shared(self) -> list[Path]:
+        """The places that another run may want too: not those in this one's folder, nor what lies in the output."""
+        places = outermost([*([self.out] if self.out else []), self.errors])
+        return [place for place in places if not place.is_relative_to(self.samples.parent)]
+
+    def _make(self, folder: Path, *, exist_ok: bool = False) -> None:
+        self._made.extend(path for path in (folder, *folder.parents) if not path.exists())
+        if folder.is_relative_to(self.run_folder.resolve()) or is_own(folder):
+            make_folder(folder.parent)
+            folder.mkdir(mode=0o700, exist_ok=exist_ok)
+        else:
+            folder.mkdir(parents=True, exist_ok=exist_ok)
 
     def _own(self, path: Path) -> None:
         # A folder without an owner is never removed by others; where none can be named, what follows fails too.
@@ -146,7 +180,7 @@ class Staging:
     def discard(self) -> None:
         """Remove everything that the run wrote, and the folders made for it."""
         self._remove_partials()
-        for folder in self._made:
+        for folder in sorted(self._made, key=lambda made: len(made.parts), reverse=True):
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only when nothing is in it
 
@@ -167,6 +201,11 @@ class Staging:
         for owner in self._owners:
             owner.let_go()
         self._owners.clear()
+        for held in self._held:
+            held.let_go()
+        self._held.clear()
+        for place in self._shared:
+            drop_lock(place, self.run_id)
         # Also those of a process that died, on whose behalf this one cleans up. What could not be removed keeps its
         # owner, whom nothing holds any more, and goes with the next run.
         left = [folder for folder in partials if is_left(folder)]

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
 from pathlib import Path
 
 from metl_gui.engine.failures import TaskError
 from metl_gui.errors import RunError
 
 NOTHING_KEPT = "Nothing of this run was kept, and its source is as it was"
-
-
-def make_below(root: Path, names: Iterable[str]) -> Path:
-    """Make folders in a folder that is there; one that is gone was removed with its run and must not come back.
-
-    Raises:
-        OSError: it is gone, or cannot be written.
-    """
-    folder = root
-    for name in names:
-        folder /= name
-        folder.mkdir(exist_ok=True)
-    return folder
 
 
 def unwritable(path: Path, error: OSError) -> TaskError:

@@ -30,6 +30,7 @@ from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError
+from metl_gui.own_files import make_below, open_file, write_file
 
 MARKS = "_replayed"
 _REASON = "reason="
@@ -299,7 +300,7 @@ class ReplaySource:
     def _write(self) -> None:
         partial = self._path.with_suffix(".json.partial")
         try:
-            partial.write_bytes(msgspec.json.format(msgspec.json.encode(self._mark)))
+            write_file(partial, msgspec.json.format(msgspec.json.encode(self._mark)))
             partial.replace(self._path)
         except OSError as error:
             raise _unmarkable(self.store.root, error) from error
@@ -317,8 +318,8 @@ def held(store: ErrorStore, is_marked: bool) -> Iterator[None]:
         return
     folder = store.root / MARKS
     try:
-        folder.mkdir(exist_ok=True)
-        lock = (folder / ".lock").open("ab")
+        make_below(store.root, (MARKS,))
+        lock = open_file(folder / ".lock", "ab")
     except OSError as error:
         raise _unmarkable(store.root, error) from error
     with lock:

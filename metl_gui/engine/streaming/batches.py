@@ -19,6 +19,7 @@ from metl_gui.engine.report import Tally
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.whole_files import damaged, read_whole, sync_file, sync_folder, write_whole
 from metl_gui.errors import RunError
+from metl_gui.own_files import make_below
 
 PARTIAL = ".metl-partial"
 """In a folder of outputs: what is not in place yet."""
@@ -119,10 +120,11 @@ def settle(record: BatchRecord) -> None:
     Raises:
         RunError: a part is neither here nor there, or cannot be moved.
     """
-    folders = {Path(move.place).parent for move in record.moves}
+    folders = {Path(move.place).parent: _root(Path(move.partial)).parent.parent for move in record.moves}
     try:
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder, root in folders.items():
+            root.mkdir(parents=True, exist_ok=True)
+            make_below(root, folder.relative_to(root).parts)
         for move in record.moves:
             try:
                 os.replace(move.partial, move.place)  # noqa: PTH105 - many small ones

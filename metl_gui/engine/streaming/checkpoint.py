@@ -13,28 +13,24 @@ problems.jsonl  what a person should know of the source
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.engine.runs import NOOP, RunSpec
+from metl_gui.engine.sinks.ownership import lock, outermost, refuse_held
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.engine.streaming.whole_files import read_whole, write_whole
 from metl_gui.errors import RunError, in_utf8
+from metl_gui.own_files import is_own, make_below, make_folder, open_file, write_file
 
 OWNER = ".metl-stream.json"
 """In a folder of outputs: which stream writes there."""
-
-_DYING_SECONDS = 5.0
-_LOOK_SECONDS = 0.1
 
 
 class StreamHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +49,11 @@ class StreamHead(msgspec.Struct, frozen=True, kw_only=True):
     errors: str
     mode: str
     checkpoint: str = ""
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where messages and set-aside records go, as far as that is a folder."""
+        return [Path(place) for place in (self.sink, self.errors) if place and is_folder(place)]
 
 
 class PlanInUse(msgspec.Struct, frozen=True):
@@ -109,25 +110,26 @@ class Checkpoint:
             RunError: another run is at it, or the folder cannot be written.
         """
         try:
-            for folder in (self.ledger, self.batches, self.plans):
-                folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / "lock").open("a+b")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (self.spark, self.ledger, self.batches, self.plans):
+                make_below(self.path.parent, (self.path.name, folder.name))
+            file = open_file(self.path / "lock", "a+b")
         except OSError as error:
             raise _unwritable(self.path, error) from error
-        with lock:
+        with file:
             try:
-                _locked(lock)
+                lock(file)
             except BlockingIOError as error:
-                lock.seek(0)
-                holder = lock.read().decode("utf-8", "replace").strip() or "another run"
+                file.seek(0)
+                holder = file.read().decode("utf-8", "replace").strip() or "another run"
                 raise RunError(
                     "This stream is running already.",
                     f"{self.path} is used by {holder}.",
                     "Stop that run first (metl runs PROJECT --stop RUN), or give another --checkpoint and --sink.",
                 ) from error
-            lock.truncate(0)
-            lock.write(f"run {run_id}, process {os.getpid()} on {socket.gethostname()}".encode())
-            lock.flush()
+            file.truncate(0)
+            file.write(f"run {run_id}, process {os.getpid()} on {socket.gethostname()}".encode())
+            file.flush()
             yield
 
     def head(self, spec: RunSpec) -> StreamHead:
@@ -161,7 +163,7 @@ class Checkpoint:
     def write_status(self, status: SourceStatus) -> None:
         """Say what was found in the source."""
         partial = self._status.with_suffix(".partial")
-        partial.write_bytes(msgspec.json.encode(status))
+        write_file(partial, msgspec.json.encode(status))
         partial.replace(self._status)
 
     def status(self) -> SourceStatus | None:
@@ -173,7 +175,7 @@ class Checkpoint:
 
     def add_problem(self, text: str) -> None:
         """Keep something that a person should know of the source."""
-        with self.problems.open("ab") as file:
+        with open_file(self.problems, "ab") as file:
             file.write(msgspec.json.encode(in_utf8(text)) + b"\n")
 
     def problem_texts(self) -> list[str]:
@@ -187,24 +189,6 @@ class Checkpoint:
             with contextlib.suppress(msgspec.MsgspecError):
                 texts.append(msgspec.json.decode(line, type=str))
         return texts
-
-
-def _locked(lock: IO[bytes]) -> None:
-    """Take a lock; a process that was killed a moment ago may still be on its way out.
-
-    Raises:
-        BlockingIOError: another process keeps it.
-    """
-    end = time.monotonic() + _DYING_SECONDS
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(_LOOK_SECONDS)
-        else:
-            return
 
 
 def head_of(spec: RunSpec) -> StreamHead:
@@ -229,15 +213,18 @@ def read_head(checkpoint: Path) -> StreamHead | None:
     return read_whole(checkpoint / "stream.json", StreamHead)
 
 
-def claim(folder: Path, head: StreamHead) -> None:
-    """Make a folder of outputs the stream's own.
+def claim(folder: Path, head: StreamHead, run_folder: Path) -> None:
+    """Make a folder of outputs the stream's own; one in the folder of its run, or where we keep ours, is closed.
 
     Raises:
         RunError: it holds data of somebody else.
     """
     check_claim(folder, head)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if folder.is_relative_to(run_folder) or is_own(folder):
+            make_folder(folder)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
         if not (folder / OWNER).is_file():
             write_whole(folder / OWNER, msgspec.json.encode(head))
     except OSError as error:
@@ -327,7 +314,7 @@ def check_apart(head: StreamHead) -> None:
             f"{sink} lies in {errors}.",
             "Give another --errors folder.",
         )
-    for place in (Path(place) for place in (head.sink, head.errors) if is_folder(place)):
+    for place in head.folders:
         if checkpoint.is_relative_to(place):
             raise RunError(
                 "The checkpoint needs a folder beside the outputs.",
@@ -350,7 +337,9 @@ def check_stream(spec: RunSpec) -> None:
     if found is not None:
         check_same(found, wanted)
     head = found or wanted
-    for folder in (Path(folder) for folder in (head.sink, head.errors) if is_folder(folder)):
+    for folder in outermost(head.folders):
+        refuse_held(folder)
+    for folder in head.folders:
         check_claim(folder, found)
 
 

@@ -19,6 +19,7 @@ from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.progress import Unit
 from metl_gui.engine.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.sinks.ownership import holding, outermost
 from metl_gui.engine.streaming.batches import (
     BatchRecord,
     BatchRecords,
@@ -35,7 +36,8 @@ from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.engine.streaming.topics_order import TopicsOrder
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.engine.topic_orders import with_topics
-from metl_gui.errors import RunCancelled, RunError
+from metl_gui.errors import RunCancelled, RunError, RunKilledError
+from metl_gui.own_files import make_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,21 +107,26 @@ class StreamRun:
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)
-            before = self._settled(head)
-            self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
-            course = Course(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
-            self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
-            try:
-                self._driven(head, course, before)
-            finally:
-                with self._putting:
-                    self._is_closed = True
-                self._tell_troubles()
-                for left in self.runtime.folder.glob(f"{self.progress_base.name}-*"):
-                    left.unlink(missing_ok=True)
+            with holding(outermost(head.folders), self.spec.run_id):
+                self._held(head)
         report = self._report()
         RunFolder(Path(self.spec.folder)).write_report(report)
         return report
+
+    def _held(self, head: StreamHead) -> None:
+        """Run to the end, while checkpoint and outputs are this run's alone."""
+        before = self._settled(head)
+        self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
+        course = Course(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
+        self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
+        try:
+            self._driven(head, course, before)
+        finally:
+            with self._putting:
+                self._is_closed = True
+            self._tell_troubles()
+            for left in self.runtime.folder.glob(f"{self.progress_base.name}-*"):
+                left.unlink(missing_ok=True)
 
     @property
     def unit(self) -> Unit:
@@ -139,9 +146,10 @@ class StreamRun:
 
     def _settled(self, head: StreamHead) -> BatchRecord | None:
         """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
-        folders = [Path(folder) for folder in (head.sink, head.errors) if folder and is_folder(folder)]
+        folders = head.folders
         for folder in folders:
-            claim(folder, head)
+            claim(folder, head, Path(self.spec.folder))
+        make_folder(self.spec.samples_folder)
         newest = self.records.newest()
         if newest is not None:
             settle(newest)
@@ -338,7 +346,7 @@ class StreamRun:
         if fault is None:
             return
         if self.runtime.has_died():
-            raise RunError(
+            raise RunKilledError(
                 "Spark ended in the middle of the run.",
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",

@@ -30,6 +30,7 @@ from metl_gui.engine.streaming.planning import Planner
 from metl_gui.engine.streaming.topics_order import TopicsOrder
 from metl_gui.engine.task import TaskOrder, TaskOutcome
 from metl_gui.errors import UserError
+from metl_gui.own_files import make_below, write_file
 
 FORMAT = "metl_stream"
 
@@ -213,12 +214,11 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         use = plan.plan
 
         def partial(folder: str) -> str:
-            made = Path(folder) / PARTIAL / attempt
-            made.mkdir(parents=True, exist_ok=True)
-            return str(made)
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            return str(make_below(Path(folder), (PARTIAL, attempt)))
 
         progress = Path(progress_path(order.progress, plan.number))
-        progress.write_bytes(b"")
+        write_file(progress, b"")
         return msgspec.structs.replace(
             order,
             run_id=f"{order.run_id}-{use.file}",

@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from metl_gui.errors import RunError
+from metl_gui.own_files import open_file
 
 _Value = TypeVar("_Value")
 
@@ -48,7 +49,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as file:
+        with open_file(partial, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -124,6 +124,9 @@ class Web:
                     if answer.is_redirect:
                         url, parameters = self._elsewhere(answer), {}
                         continue
+                    if "," in answer.headers.get("content-encoding", ""):
+                        # A piece of what comes is unpacked as a whole: once a thousandfold, twice a millionfold.
+                        raise self._no_registry("What it sends is packed more than once.")
                     raw = b"".join(self._limited(answer))
             except httpx.InvalidURL as error:
                 raise SchemaError("The address of the registry cannot be used.", f"{error}.", "Look at it.") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -21,6 +22,9 @@ from metl_gui.ui import theme as themes
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.plain import plain_label, plain_tip
 from metl_gui.workbench.exports import Choices, Export, Option
+from metl_gui.workbench.exports.export import YES
+
+Field: TypeAlias = QLineEdit | Choice | QCheckBox
 
 _LIVE = "live"
 _ROWS = 3
@@ -45,7 +49,7 @@ class ExportForm(QWidget):
         super().__init__(parent)
         self._stem, self._proposed = stem, ""
         self._export: Export | None = None
-        self._fields: dict[str, QLineEdit | Choice] = {}
+        self._fields: dict[str, Field] = {}
         self.state = Choice()
         self.state.setAccessibleName("State")
         for at, named in enumerate(states):
@@ -114,15 +118,19 @@ class ExportForm(QWidget):
 
     def _add(self, option: Option, at: int) -> None:
         """Add an option below what there is: its name, its field, and under it what it is."""
-        field, label, about = self._fields[option.name], plain_label(_label(option)), plain_label(_sentence(option))
+        field = self._fields[option.name]
+        self._part(at - 1)
+        self._grid.addWidget(field, at * _ROWS, 1)
+        self._of_format.append(field)
+        if isinstance(field, QCheckBox):
+            return  # it says itself what it is
+        label, about = plain_label(_label(option)), plain_label(_sentence(option))
         label.setBuddy(field)
         about.setProperty("kind", "small")
         about.setWordWrap(True)
-        self._part(at - 1)
         self._grid.addWidget(label, at * _ROWS, 0)
-        self._grid.addWidget(field, at * _ROWS, 1)
         self._grid.addWidget(about, at * _ROWS + 1, 1)
-        self._of_format += [label, field, about]
+        self._of_format += [label, about]
 
     def _part(self, at: int) -> None:
         """Leave some room below a choice."""
@@ -150,9 +158,11 @@ def _state_words(named: NamedState, is_live: bool) -> str:
     return f"State {named.state:,}{name}{f' ({_LIVE})' if is_live else ''}"
 
 
-def _field(option: Option) -> QLineEdit | Choice:
-    field: QLineEdit | Choice
-    if option.values:
+def _field(option: Option) -> Field:
+    field: Field
+    if option.is_switch:
+        field = QCheckBox(_sentence(option).rstrip("."))
+    elif option.values:
         field = Choice()
         field.addItems(list(option.values))
         field.setCurrentText(option.default)
@@ -173,5 +183,7 @@ def _sentence(option: Option) -> str:
     return f"{option.title[:1].upper()}{option.title[1:]}".rstrip(".") + "."
 
 
-def _value(field: QLineEdit | Choice) -> str:
+def _value(field: Field) -> str:
+    if isinstance(field, QCheckBox):
+        return YES if field.isChecked() else ""
     return field.currentText() if isinstance(field, Choice) else field.text().strip()

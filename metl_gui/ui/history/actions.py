@@ -64,6 +64,14 @@ ROWS = (
         "compare_with_live", "View > History", "Compare with what is live", "", lambda w: w.history.compare_with_live()
     ),
     ActionRow(
+        "compare_with_file",
+        "View > History",
+        "Compare with another file…",
+        "",
+        lambda w: w.history.ask_and_compare_file(),
+        has_project,
+    ),
+    ActionRow(
         "publish",
         "Run",
         "Publish this state…",

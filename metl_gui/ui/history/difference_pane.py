@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
@@ -22,6 +23,7 @@ from metl_gui.ui.matrix.marks_of_difference import ElementMark, marks_of
 from metl_gui.ui.newest_job import NewestJob
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label
+from metl_gui.workbench.comparing import Opened, difference_of, opened
 from metl_gui.workbench.progress import Watch
 from metl_gui.workbench.session import Workbench
 
@@ -36,24 +38,24 @@ class Asked:
 
     Args:
         title: what the comparison is called.
-        before, after: their numbers; the newest state for ``None``.
+        before, after: their numbers; the newest state for ``None``, and for both where another file is compared.
         is_step: it is what one state changed, not a comparison that somebody asked for.
     """
 
     title: str
-    before: int
+    before: int | None
     after: int | None
     is_step: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What came of it."""
+    """What came of it; ``marks`` are ``None`` where another file is compared, whose cells the matrix does not have."""
 
     asked: Asked
     difference: Difference
     groups: tuple[DifferenceGroup, ...]
-    marks: tuple[ElementMark, ...]
+    marks: tuple[ElementMark, ...] | None
 
 
 class DifferencePane(QWidget):
@@ -113,6 +115,22 @@ class DifferencePane(QWidget):
 
         self._comparing.start("Comparing states", task, self._show)
 
+    def ask_file(self, workbench: Workbench, path: Path) -> None:
+        """Compare another project or export with the newest state, and with what lies beside the states."""
+        now = workbench.document
+
+        def task(watch: Watch) -> Compared:
+            watch.step(f"Reading {path.name}")
+            before = opened(str(path))
+            after = Opened("", now, workbench.path, workbench.beside.everything())
+            watch.step(f"Comparing {path.name}")
+            difference = difference_of(before, after)
+            groups = groups_of(difference, before.document, now, is_one_project=False)
+            title = f"From {before.title} to now, state {now.state:,}"
+            return Compared(Asked(title, None, None), difference, groups, None)
+
+        self._comparing.start(f"Comparing {path.name}", task, self._show)
+
     def say(self, title: str, words: str) -> None:
         """Show words where a difference would stand."""
         self._comparing.cancel()
@@ -158,7 +176,7 @@ class DifferencePane(QWidget):
 
     def _choose(self, index: QModelIndex) -> None:
         row = self.model.row_of(index)
-        if isinstance(row, DifferenceRow):
+        if isinstance(row, DifferenceRow) and row.leads_somewhere:
             self.chosen.emit(row)
 
 

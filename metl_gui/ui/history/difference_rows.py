@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
+from metl_gui.core.beside import BesideDifference
 from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
 from metl_gui.core.document import Document
@@ -36,6 +38,11 @@ class DifferenceRow:
     element: Element | None = None
     tree: TreeDifference | None = None
 
+    @property
+    def leads_somewhere(self) -> bool:
+        """Whether it is about a place that can be selected."""
+        return self.key is not None or self.tree is not None
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceGroup:
@@ -52,14 +59,22 @@ class DifferenceGroup:
     rows: tuple[DifferenceRow, ...]
 
 
-def groups_of(difference: Difference, before: Document, after: Document) -> tuple[DifferenceGroup, ...]:
-    """Put the difference of two states into groups: trees first, then blocks by schema and entity."""
+def groups_of(
+    difference: Difference, before: Document, after: Document, is_one_project: bool = True
+) -> tuple[DifferenceGroup, ...]:
+    """Put a difference into groups: trees, blocks by schema and entity, then what lies beside the states by kind.
+
+    Args:
+        difference: of two documents.
+        before, after: these.
+        is_one_project: both are states of one project; else rows lead to what the one after has.
+    """
     trees: dict[tuple[Side, str], list[DifferenceRow]] = {}
     for tree in difference.trees:
         trees.setdefault((tree.side, tree.name), []).append(_tree_row(tree))
     blocks: dict[tuple[str, str], list[DifferenceRow]] = {}
     for block in difference.blocks:
-        blocks.setdefault((block.schema, block.entity), []).extend(_block_rows(block, before, after))
+        blocks.setdefault((block.schema, block.entity), []).extend(_block_rows(block, before, after, is_one_project))
     found = [
         DifferenceGroup(name, "schema" if side is Side.EXTRACTION else "entity", tuple(rows))
         for (side, name), rows in trees.items()
@@ -67,6 +82,9 @@ def groups_of(difference: Difference, before: Document, after: Document) -> tupl
     found += [
         DifferenceGroup(f"{schema} → {entity}", _counts(rows), tuple(rows)) for (schema, entity), rows in blocks.items()
     ]
+    for kind, things in groupby(difference.beside, key=lambda told: told.kind):
+        rows = [DifferenceRow(_sign(told), told.words(), told.place) for told in things]
+        found.append(DifferenceGroup(f"beside the states: {kind}", number_of(len(rows), "change"), tuple(rows)))
     return tuple(found)
 
 
@@ -79,6 +97,7 @@ def summary(difference: Difference) -> str:
     silent = sum(not (block.added or block.removed) for block in difference.blocks)
     parts += [f"{number_of(silent, 'block')} with another status"] if silent else []
     parts += [f"{number_of(len(difference.trees), 'change')} in the trees"] if difference.trees else []
+    parts += [f"{number_of(len(difference.beside), 'change')} beside the states"] if difference.beside else []
     return ", ".join(parts)
 
 
@@ -111,15 +130,20 @@ def selected_of(document: Document, row: DifferenceRow) -> Selected:
     return Selected().with_place(tree.side, place)
 
 
+def _sign(told: TreeDifference | BesideDifference) -> str:
+    return CAME if told.is_gain else WENT if told.is_loss else OTHER
+
+
 def _tree_row(tree: TreeDifference) -> DifferenceRow:
-    sign = CAME if tree.is_gain else WENT if tree.is_loss else OTHER
     is_said = not tree.version or f"version {tree.version}" in tree.words()
-    return DifferenceRow(sign, tree.words(), "" if is_said else f"version {tree.version}", tree=tree)
+    return DifferenceRow(_sign(tree), tree.words(), "" if is_said else f"version {tree.version}", tree=tree)
 
 
-def _block_rows(block: BlockDifference, before: Document, after: Document) -> Iterator[DifferenceRow]:
+def _block_rows(
+    block: BlockDifference, before: Document, after: Document, is_one_project: bool
+) -> Iterator[DifferenceRow]:
     where = f"{block.version} → {block.entity_version}"
-    key = block.after or block.before
+    key = block.after or (block.before if is_one_project else None)
     if block.previous and not block.removed:
         carried = len(block.added) - len(block.gained)
         words = f"{number_of(carried, 'element')} carried over from version {block.previous}"
@@ -132,9 +156,10 @@ def _block_rows(block: BlockDifference, before: Document, after: Document) -> It
         (WENT, block.removed, block.removed_elements, block.before, before),
         (CAME, block.added, block.added_elements, block.after, after),
     ):
-        by_pair = _cells(holder, at, elements)
+        is_there = is_one_project or holder is after
+        by_pair = _cells(holder, at, elements) if is_there else {}
         yield from (
-            DifferenceRow(sign, f"{a} → {b}", where, at, by_pair.get((a, b)))
+            DifferenceRow(sign, f"{a} → {b}", where, at if is_there else key, by_pair.get((a, b)))
             for a, b in pairs
             if sign is WENT or (a, b) in added
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.errors import MetlError
+from metl_gui.registry.safe_cells import safe
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.history.difference_pane import Asked, DifferencePane
@@ -94,6 +97,13 @@ class HistoryPanel(Surface):
         if workbench is not None:
             self.difference.ask(workbench, Asked(title, before, after))
 
+    def compare_file(self, path: Path) -> None:
+        """Compare another project or export with what the window has now."""
+        workbench = self._project.workbench
+        self._asking.stop()
+        if workbench is not None:
+            self.difference.ask_file(workbench, path)
+
     def choose(self, state: int) -> None:
         """Choose a state in the list, where it is read already."""
         at = self.model.row_of(state)
@@ -103,9 +113,9 @@ class HistoryPanel(Surface):
             self.view.scrollTo(self.model.index(at))
 
     def copy(self) -> None:
-        """Copy the chosen states as text, one a line."""
+        """Copy the chosen states as text, one a line; no spreadsheet takes a name among it for a formula."""
         said = ((str(s.state), s.title, s.name, s.who, on(s.when_ms), *_live(s, self._live)) for s in self.chosen)
-        lines = map("\t".join, said)
+        lines = ("\t".join(map(safe, each)) for each in said)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def showEvent(self, event: QShowEvent) -> None:

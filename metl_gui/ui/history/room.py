@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from metl_gui.core.draft import Transition
 from metl_gui.errors import MetlError
@@ -32,6 +33,7 @@ from metl_gui.workbench.timeline import PastState, find_state, together
 if TYPE_CHECKING:
     from metl_gui.ui.window import Window
 
+_COMPARABLE = "Projects and exports (*.metl *.json);;All files (*)"
 _HISTORY_PX = 330
 _WHY_PX = 320
 
@@ -148,6 +150,21 @@ class HistoryRoom(QObject):
             self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
         else:
             self.panel.compare(meant, live, f"From {words} to what is live, state {live:,}")
+
+    def ask_and_compare_file(self) -> None:
+        """Ask for another project or export, and compare it with the newest state."""
+        workbench = self._window.project.workbench
+        if workbench is None:
+            return
+        folder = str(workbench.path.parent)
+        name, _ = QFileDialog.getOpenFileName(self._window, "Project or export to compare with", folder, _COMPARABLE)
+        if name:
+            self.compare_file(Path(name))
+
+    def compare_file(self, path: Path) -> None:
+        """Compare another project or export with the newest state."""
+        self.show()
+        self.panel.compare_file(path)
 
     def ask_and_undo(self) -> None:
         """Take back the edit that made the state that is meant, after one question that names it."""

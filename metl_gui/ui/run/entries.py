@@ -16,6 +16,8 @@ _PILLS = {
     RunStatus.STOPPED: ("stopped", "plain"),
     RunStatus.FAILED: ("failed", "bad"),
     RunStatus.DIED: ("died", "bad"),
+    RunStatus.CANCELLED: ("cancelled", "plain"),
+    RunStatus.KILLED: ("killed", "bad"),
 }
 
 
@@ -28,7 +30,8 @@ def entry_of_past(run: PastRun) -> HistoryEntry:
     if is_live:
         title, facts = f"{kind_words(report)} · {source}", f"state {run.state:,} · {_age(run)}"
     else:
-        title, facts = title_words(report), f"{run.report.read:,} records · {moment_words(run.when_ms)}"
+        until = " until then" if run.report.outcome else ""
+        title, facts = title_words(report), f"{run.report.read:,} records{until} · {moment_words(run.when_ms)}"
     name = kind_words(report) if run.report.is_replay else f"{kind_words(report)} run"
     tip = "\n".join(part for part in (run.report.source, on(run.when_ms), *run.problems) if part)
     words = TwoLines(title, facts, pill, kind, short=f"{kind_words(report)} {run.state}")

@@ -70,8 +70,7 @@ class RunHead(QWidget):
         """Show how much of the source is behind, ``None`` for nothing to show; below 0 nobody knows how much."""
         self.bar.setVisible(share is not None)
         if share is not None:
-            self.bar.setRange(0, _STEPS if share >= 0 else 0)
-            self.bar.setValue(round(_STEPS * max(share, 0.0)))
+            show_share(self.bar, share)
 
     def offer(self, words: str) -> None:
         """Offer to do something with the run that is shown; nothing where there are no words."""
@@ -114,6 +113,12 @@ class RunHead(QWidget):
             segments.addWidget(button)
         row.addLayout(segments)
         self.bar.hide()
+
+
+def show_share(bar: QProgressBar, share: float) -> None:
+    """Show how much is behind, from 0 to 1; below 0 nobody knows how much."""
+    bar.setRange(0, _STEPS if share >= 0 else 0)
+    bar.setValue(round(_STEPS * max(share, 0.0)))
 
 
 class FailureCard(QFrame):

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.engine.events import EngineEvent, RunStarted
 from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.errors import MetlError
+from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.dock import Dock
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
@@ -31,7 +31,15 @@ from metl_gui.ui.run.known_targets import KnownTargets
 from metl_gui.ui.run.leading import Leading
 from metl_gui.ui.run.past_course import told_of
 from metl_gui.ui.run.production import ProductionRuns
-from metl_gui.ui.run.run_words import DIED, count_words, in_place_words, moment_words, source_words, title_words
+from metl_gui.ui.run.run_words import (
+    DIED,
+    count_words,
+    counted_words,
+    in_place_words,
+    moment_words,
+    source_words,
+    title_words,
+)
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.spark import SparkRuns
 from metl_gui.ui.run.speed import SpeedPanel
@@ -47,9 +55,10 @@ from metl_gui.workbench.session import Workbench
 
 _HISTORY = 100
 _RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
-_PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad"}
+_PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad", RunStatus.KILLED: "bad"}
+_COUNTS = {RunStatus.DIED: in_place_words, RunStatus.CANCELLED: counted_words, RunStatus.KILLED: counted_words}
 _FIRST_COUNTS = 2
-_NOTHING_KEPT = "Nothing of it was kept."
+_NOTHING_KEPT = "None of its messages was kept."
 _NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
 
@@ -89,7 +98,7 @@ class RunPage(QMainWindow):
         self.past_runs: tuple[PastRun, ...] = ()
         self._wanted = ""
         self._runs_for: Workbench | None = None
-        self._last: RunRequest | ReplayRequest | None = None
+        self.last_request: RunRequest | ReplayRequest | None = None
         self.setup, self.head, self.failure = RunSetup(), RunHead(), FailureCard()
         self.targets = KnownTargets(settings, self.setup.target)
         self.body = RunBody(lambda: project.newest, jobs)
@@ -116,10 +125,10 @@ class RunPage(QMainWindow):
 
     def run_again(self) -> None:
         """Start what was started last once more."""
-        if isinstance(self._last, ReplayRequest):
-            self.replay(self._last)
-        elif self._last is not None:
-            self._run(self._last)
+        if isinstance(self.last_request, ReplayRequest):
+            self.replay(self.last_request)
+        elif self.last_request is not None:
+            self._run(self.last_request)
 
     def replay(self, request: ReplayRequest) -> None:
         """Map again what a run set aside."""
@@ -144,7 +153,7 @@ class RunPage(QMainWindow):
         if workbench is None or self.production.is_starting:
             return
         self.targets.remember(request.spark)
-        self._last = request
+        self.last_request = request
         self._show_nothing()
         self.head.say("Production", "is being started", "starting", "accent")
         self.production.start(workbench, request)
@@ -154,7 +163,7 @@ class RunPage(QMainWindow):
         workbench = self._project.workbench
         if workbench is None or self._spark.is_running:
             return None
-        self._last, self._runs_for = request, workbench
+        self.last_request, self._runs_for = request, workbench
         self.targets.remember(request.spark)
         title = kind if request.mode == PRODUCTION else f"{kind} · state {self._project.value.state:,}"
         self.own = FollowedRun(title)
@@ -270,7 +279,9 @@ class RunPage(QMainWindow):
         self.past = run
         report = run.report.as_json()
         self._show_report(report, run.folder)
-        counted = in_place_words(report) if run.status is RunStatus.DIED else count_words(report)
+        if run.report.outcome and not run.report.outputs:
+            self.messages.show_run(None, None, _NOTHING_KEPT)
+        counted = _COUNTS.get(run.status, count_words)(report)
         facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
         self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
         self.head.offer("Go on" if run.can_go_on else "")
@@ -404,8 +415,8 @@ class RunPage(QMainWindow):
         is_shown = self.followed is own
         if outcome.value is None:
             self._show_entries()
-            self._list()
             self._tell_unfinished(own, outcome.error, is_shown)
+            self._list()
             return
         result = outcome.value
         report = result.report.as_json()
@@ -425,7 +436,7 @@ class RunPage(QMainWindow):
             self.found_versions.emit(result.version_tasks)
 
     def _tell_unfinished(self, own: FollowedRun, error: MetlError | None, is_shown: bool) -> None:
-        """Say within the page that a run was stopped or failed; what it counted until then stays to be seen."""
+        """Say within the page that a run was cancelled or failed; what it counted until then stays to be seen."""
         if not is_shown:
             if error is not None:
                 self._project.refused.emit(error)
@@ -435,9 +446,11 @@ class RunPage(QMainWindow):
         self.chart.show_course(own.course)
         self.messages.show_run(None, None, _NOTHING_KEPT)
         if error is None:
-            self.head.say(own.title, _NOTHING_KEPT, "stopped")
+            self.head.say(own.title, _NOTHING_KEPT, "cancelled")
+            self._wanted = own.run_id
         else:
-            self.head.say(own.title, _NOTHING_KEPT, "failed", "bad")
+            state = "killed" if isinstance(error, RunKilledError) else "failed"
+            self.head.say(own.title, _NOTHING_KEPT, state, "bad")
             self.failure.show_error(error)
 
     def _production_started(self, run: LiveRun) -> None:

@@ -63,6 +63,11 @@ def count_words(report: Mapping[str, Any]) -> str:
     return f"{report.get('read', 0):,} records in {duration(float(report.get('seconds', 0)))}"
 
 
+def counted_words(report: Mapping[str, Any]) -> str:
+    """Say how much a run had counted until it was cancelled or killed, which is in no place."""
+    return f"{report.get('read', 0):,} records counted until then"
+
+
 def in_place_words(report: Mapping[str, Any]) -> str:
     """Say how much the batches of a run that died put in place; what it told beyond that is mapped again."""
     return f"{report.get('read', 0):,} records are in place"

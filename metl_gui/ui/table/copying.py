@@ -1,4 +1,7 @@
-"""Copying rows of the mapping list: as they are shown, with the headings, between the events of the window."""
+"""Copying rows of the mapping list: as they are shown, with the headings, between the events of the window.
+
+They go into spreadsheets: a cell that one would take for a formula gets an apostrophe, which is told.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from metl_gui.core.mapping_rows import Rows
+from metl_gui.registry.safe_cells import has_formula, safe
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.steps import Steps
 from metl_gui.ui.table.model import COLUMNS, MappingModel
@@ -30,6 +34,7 @@ class RowCopier(QObject):
         super().__init__(view)
         self._model, self._view = model, view
         self._lines: list[str] = []
+        self._changed = 0
         self._steps = Steps(self)
         self._steps.ended.connect(self._copied)
 
@@ -45,10 +50,12 @@ class RowCopier(QObject):
         header = self._view.horizontalHeader()
         order = [header.logicalIndex(at) for at in range(len(COLUMNS))]
         shown = [at for at in order if not self._view.isColumnHidden(at)]
-        self._lines = ["\t".join(COLUMNS[at].value for at in shown)]
+        self._lines, self._changed = ["\t".join(COLUMNS[at].value for at in shown)], 0
         for count, row in enumerate(rows.tolist()):
             texts = self._model.texts(row)
-            self._lines.append("\t".join(_plain(texts[at]) for at in shown))
+            cells = [_plain(texts[at]) for at in shown]
+            self._changed += sum(map(has_formula, cells))
+            self._lines.append("\t".join(map(safe, cells)))
             if count % _COPIED_A_STEP == _COPIED_A_STEP - 1:
                 yield
 
@@ -56,7 +63,8 @@ class RowCopier(QObject):
         QGuiApplication.clipboard().setText("\n".join(self._lines) + "\n")
         count = len(self._lines) - 1
         self._lines = []
-        self.said.emit(f"{number_of(count, 'row')} copied")
+        noted = f"; formulas in {number_of(self._changed, 'cell')} made text by apostrophes" if self._changed else ""
+        self.said.emit(f"{number_of(count, 'row')} copied{noted}")
 
 
 def _plain(text: str) -> str:

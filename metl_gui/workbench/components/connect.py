@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from metl_gui.errors import SetupError
+from metl_gui.own_files import make_folder, write_file
 from metl_gui.workbench.components.asking import answers, ask
 from metl_gui.workbench.components.component import HOST, Component
 from metl_gui.workbench.components.jars import Artifact, JarSet, fetch
 from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker, java_command, write_properties
-from metl_gui.workbench.components.postgres import OWNER, PostgresServer
+from metl_gui.workbench.components.postgres import CAPTURER, PostgresServer
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 CONVERTER_JARS = JarSet(
@@ -26,6 +27,7 @@ CONVERTER_JARS = JarSet(
 """The last version whose parts are all on Maven Central; it speaks with newer registries by their older API."""
 AVRO_CONVERTER = "io.apicurio.registry.utils.converter.AvroConverter"
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
+_ENTRY = "capturer"
 _LOOK_SECONDS = 0.1
 _RUNNING_SECONDS = 60
 
@@ -38,13 +40,13 @@ class Connector:
         worker: where it runs.
         name: its name there, and its replication slot's.
         prefix: what its topics begin with.
-        settings: everything it was made with, the password too: not to be shown.
+        settings: everything it was made with.
     """
 
     worker: ConnectWorker
     name: str
     prefix: str
-    settings: Mapping[str, str] = field(repr=False)
+    settings: Mapping[str, str]
 
     def topic(self, table: str) -> str:
         """Return the topic of a table, such as ``public.orders``."""
@@ -150,19 +152,23 @@ class ConnectWorker(Component):
             SetupError: Connect refuses it, or it fails.
         """
         slot = "".join(letter if letter.isalnum() else "_" for letter in prefix.lower())
+        postgres.let_capture(slot, tables, (settings or {}).get("signal.data.collection", ""))
+        # Everybody who reaches the REST interface reads the settings of connectors.
+        password = self._secrets / f"{slot}.properties"
+        write_file(password, f"{_ENTRY}={postgres.capture_password}\n".encode())
         own = {
             "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
             "plugin.name": "pgoutput",
             "database.hostname": HOST,
             "database.port": str(postgres.port),
-            "database.user": OWNER,
-            "database.password": postgres.password,
+            "database.user": CAPTURER,
+            "database.password": f"${{file:{password}:{_ENTRY}}}",
             "database.dbname": postgres.database,
             "topic.prefix": prefix,
             "table.include.list": ",".join(tables),
             "slot.name": slot,
             "publication.name": slot,
-            "publication.autocreate.mode": "filtered",
+            "publication.autocreate.mode": "disabled",
             "poll.interval.ms": "20",
             "tasks.max": "1",
             **(settings or {}),
@@ -206,11 +212,16 @@ class ConnectWorker(Component):
         return self
 
     @property
+    def _secrets(self) -> Path:
+        return self.folder / "secrets"
+
+    @property
     def _properties(self) -> Path:
         return self.folder / "worker.properties"
 
     def _prepare(self, watch: Watch) -> None:
         fetch(KAFKA_JARS, watch)
+        make_folder(self._secrets)
         write_properties(
             self._properties,
             {
@@ -222,6 +233,9 @@ class ConnectWorker(Component):
                 "value.converter.schemas.enable": "false",
                 "offset.storage.file.filename": str(self.folder / "offsets"),
                 "offset.flush.interval.ms": "1000",
+                "config.providers": "file",
+                "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+                "config.providers.file.param.allowed.paths": str(self._secrets),
                 # Looked up by name: to look through all jars takes many seconds.
                 "plugin.discovery": "service_load",
                 **({"plugin.path": str(_lay_out_converter(self.folder, watch))} if self.writes_avro else {}),

@@ -1,4 +1,8 @@
-"""Jars from Maven Central, fetched once into the user's cache by Maven itself."""
+"""Jars from Maven Central, fetched once into the user's cache by Maven itself.
+
+Their code runs here, so each is the one that was tried or none: ``resources/jars.sha256`` has the digest of every file
+of every set, what others depend on and what an archive holds among them, as ``sha256sum`` writes it.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,9 @@ from pathlib import Path
 
 from metl_gui.engine.java import find_java
 from metl_gui.errors import SetupError
+from metl_gui.own_files import cache_folder, close_all, is_only_ours, make_folder, open_file, write_file
+from metl_gui.packaged import resources
 from metl_gui.workbench.components import guard, guarding
-from metl_gui.workbench.places import cache_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
@@ -32,6 +37,8 @@ _ERROR = re.compile(r"\[ERROR\] (.+)")
 _LOCK_SECONDS = 0.2
 _LOOK_SECONDS = 0.1
 _ARCHIVE = ".tar.gz"
+_PINS = "jars.sha256"
+_STRICT = "--strict-checksums"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +101,89 @@ def fetch(jars: JarSet, watch: Watch = UNWATCHED) -> Path:
         watch: told each file that has come; may cancel.
 
     Raises:
-        SetupError: Maven or Java is missing, or Maven could not fetch them.
+        SetupError: Maven or Java is missing, Maven could not fetch them, or a file is not the one that was tried.
         RunCancelled: the watch was cancelled; nothing half-fetched stays.
     """
     if jars.is_fetched:
-        return jars.folder
+        return _checked(jars)
     program = find_maven()
-    jars.folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(jars.folder.parent)
     with _locked(jars.folder.with_suffix(".lock"), jars, watch):
         if not jars.is_fetched:
             part = jars.folder.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             try:
                 _fetch_into(part, jars, program, watch)
+                _require_pinned(jars, part, files_of(part))
+                close_all(part)
                 part.rename(jars.folder)
             finally:
                 shutil.rmtree(part, ignore_errors=True)
+    return _checked(jars)
+
+
+def pinned(jars: JarSet) -> dict[str, str]:
+    """Return the digest of each file of a set, and of the archives that it comes in, by path."""
+    lines = (line.split("  ", 1) for line in (resources() / _PINS).read_text(encoding="utf-8").splitlines())
+    prefix = f"{jars.name}/"
+    return {path.removeprefix(prefix): digest for digest, path in lines if path.startswith(prefix)}
+
+
+def files_of(folder: Path) -> list[str]:
+    """List what lies in a folder, deep, by path from it; a link counts as a file, whatever it leads to."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in found)
+
+
+def _checked(jars: JarSet) -> Path:
+    """Look whether a set in the cache is what was tried: by its digests once, then by what a change would show in.
+
+    Raises:
+        SetupError: others can write there, or a file is another one.
+    """
+    if not is_only_ours(jars.folder):
+        raise SetupError(
+            f"The jars of {jars.title} are not safe from others.",
+            f"Others can write to {jars.folder}, or to a folder on the way to it.",
+            "Take that right from them, or name another cache folder in XDG_CACHE_HOME.",
+        )
+    files, stamp = files_of(jars.folder), jars.folder.with_suffix(".checked")
+    seen = hashlib.sha256(repr(sorted(pinned(jars).items())).encode())
+    for name in files:
+        state = (jars.folder / name).lstat()
+        seen.update(f"{name}\0{state.st_ino} {state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}\0".encode())
+    if not stamp.is_file() or stamp.read_text() != seen.hexdigest():
+        _require_pinned(jars, jars.folder, files)
+        write_file(stamp, seen.hexdigest().encode())
     return jars.folder
+
+
+def _require_pinned(jars: JarSet, folder: Path, files: list[str]) -> None:
+    """Refuse a set that is not, file by file, what was tried.
+
+    Raises:
+        SetupError: the error names the file.
+    """
+    wanted = {name: digest for name, digest in pinned(jars).items() if not name.endswith(_ARCHIVE)}
+    for name in (*files, *sorted(wanted.keys() - set(files))):
+        _require_file(jars, folder / name, wanted.get(name))
+
+
+def _require_file(jars: JarSet, path: Path, wanted: str | None) -> None:
+    found = "is missing"
+    if path.is_symlink():
+        found = "is a link"
+    elif path.is_file():
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest == wanted:
+            return
+        found = f"has the SHA-256 {digest}"
+    raise SetupError(
+        f"A file of {jars.title} is not the one that was tried.",
+        f"{path} {found}; {f'{wanted} is right' if wanted else 'it does not belong there'}. Nothing of it is started.",
+        f"Remove {jars.folder}, so that it is fetched anew; if that does not help, ask whoever runs your Maven mirror.",
+    )
 
 
 def find_maven() -> str:
@@ -130,24 +203,25 @@ def find_maven() -> str:
 
 
 def _fetch_into(part: Path, jars: JarSet, program: str, watch: Watch) -> None:
-    part.mkdir()
+    make_folder(part)
     whole = [artifact for artifact in jars.artifacts if artifact.kind != "jar"]
     parts = [artifact for artifact in jars.artifacts if artifact.kind == "jar"]
     place = f"-DoutputDirectory={part}"
     if parts:
         pom = part / "pom.xml"
         pom.write_text(_pom(parts))
-        _run_maven([program, "-f", str(pom), f"{_PLUGIN}:copy-dependencies", place], jars, part, watch)
+        _run_maven([program, _STRICT, "-f", str(pom), f"{_PLUGIN}:copy-dependencies", place], jars, part, watch)
         pom.unlink()
     for artifact in whole:
         wanted = f"-Dartifact={artifact.coordinates}"
-        _run_maven([program, f"{_PLUGIN}:copy", wanted, place], jars, part, watch)
+        _run_maven([program, _STRICT, f"{_PLUGIN}:copy", wanted, place], jars, part, watch)
     for archive in part.glob(f"*{_ARCHIVE}"):
+        _require_file(jars, archive, pinned(jars).get(archive.name))
         watch.step(f"Unpacking {archive.name}")
         with tarfile.open(archive) as opened:
             if hasattr(tarfile, "data_filter"):  # not in the oldest 3.11
                 opened.extraction_filter = tarfile.data_filter
-            opened.extractall(part)  # noqa: S202 - an archive whose checksum Maven compared
+            opened.extractall(part)  # noqa: S202 - the very archive that was tried
         archive.unlink()
 
 
@@ -250,7 +324,7 @@ def _pom(artifacts: list[Artifact]) -> str:
 @contextmanager
 def _locked(path: Path, jars: JarSet, watch: Watch) -> Iterator[None]:
     """Let one process at a time fetch."""
-    with path.open("w") as lock:
+    with open_file(path, "wb") as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,10 +19,27 @@ from metl_gui.workbench.progress import Watch
 
 PACKAGE = "postgresql"
 OWNER = "metl"
+CAPTURER = "debezium"
+"""The role that reads changes: it may replicate, and read what somebody lets it capture."""
 _DEBIAN = Path("/usr/lib/postgresql")
 _UNPRIVILEGED = ("postgres", "nobody")
 _NULL = "\\N"
 _NAME_ENDS = "pg_isready", "initdb", "postgres", "psql"
+_CAPTURE = """
+SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \\gexec
+ALTER ROLE :"role" LOGIN REPLICATION NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
+SELECT DISTINCT format('GRANT USAGE ON SCHEMA %I TO %I', schemaname, :'role')
+    FROM pg_tables WHERE schemaname || '.' || tablename ~* :'tables' \\gexec
+SELECT format('GRANT SELECT ON %I.%I TO %I', schemaname, tablename, :'role')
+    FROM pg_tables WHERE schemaname || '.' || tablename ~* :'tables' \\gexec
+SELECT format('GRANT INSERT ON %I.%I TO %I', schemaname, tablename, :'role')
+    FROM pg_tables WHERE schemaname || '.' || tablename = :'signals' \\gexec
+SELECT format(
+    CASE WHEN EXISTS (SELECT FROM pg_publication WHERE pubname = :'publication')
+        THEN 'ALTER PUBLICATION %I SET TABLE %s' ELSE 'CREATE PUBLICATION %I FOR TABLE %s' END,
+    :'publication', string_agg(format('%I.%I', schemaname, tablename), ', '))
+    FROM pg_tables WHERE schemaname || '.' || tablename ~* :'tables' HAVING count(*) > 0 \\gexec
+"""
 _SETTINGS = {
     "listen_addresses": f"'{HOST}'",
     "unix_socket_directories": "''",
@@ -90,6 +107,7 @@ class PostgresServer(Component):
         self.database = database
         self.settings = dict(settings or {})
         self.password = secrets.token_urlsafe(12)
+        self.capture_password = secrets.token_urlsafe(12)
 
     @property
     def url(self) -> str:
@@ -118,10 +136,11 @@ class PostgresServer(Component):
             SetupError: the server refused a statement, or is not there.
         """
         quiet = ("--no-psqlrc", "--quiet", "--csv", "--tuples-only", f"--pset=null={_NULL}", "--file=-")
-        known = [f"--set={name}={value}" for name, value in {"ON_ERROR_STOP": "1", **(values or {})}.items()]
+        # Values may be secret, and everybody may read a command line.
+        known = "".join(f"\\set {name} {_quoted(value)}\n" for name, value in (values or {}).items())
         told = subprocess.run(
-            [str(find_programs() / "psql"), *quiet, *known, f"--dbname={self.address}"],
-            input=sql,
+            [str(find_programs() / "psql"), *quiet, "--set=ON_ERROR_STOP=1", f"--dbname={self.address}"],
+            input=known + sql,
             env={**os.environ, "PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10"},
             capture_output=True,
             text=True,
@@ -136,6 +155,29 @@ class PostgresServer(Component):
     def number(self, sql: str, values: Mapping[str, str] | None = None) -> int:
         """Run a query that gives one number."""
         return int(self.execute(sql, values)[-1][0] or 0)
+
+    def let_capture(self, publication: str, tables: Sequence[str], signals: str = "") -> None:
+        """Let ``CAPTURER`` read some tables and what changes in them, and nothing else.
+
+        Args:
+            publication: made by the owner, as a role that may make one could publish what it likes.
+            tables: with their schemas, such as ``public.orders``; a comma list of Debezium's expressions each.
+            signals: the table that it may write signals into, where there is one.
+
+        Raises:
+            SetupError: the server refuses.
+        """
+        wanted = "|".join(",".join(tables).split(","))
+        self.execute(
+            _CAPTURE,
+            {
+                "role": CAPTURER,
+                "password": self.capture_password,
+                "publication": publication,
+                "tables": f"^({wanted})$",
+                "signals": signals,
+            },
+        )
 
     @property
     def folder(self) -> Path:
@@ -221,6 +263,12 @@ class PostgresServer(Component):
             f"This computer has none of the users {', '.join(_UNPRIVILEGED)} that it could run as.",
             "Run this as somebody else, or `useradd --system postgres`.",
         )
+
+
+def _quoted(value: str) -> str:
+    """Write a value as psql reads one."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+    return f"'{escaped}'"
 
 
 def _give(path: Path, user: str) -> None:

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metl_gui.errors import SetupError
+from metl_gui.own_files import cache_folder
 from metl_gui.workbench.components.apicurio import APICURIO_JARS, JAVA_PACKAGE, OLDEST_JAVA, find_newer_java
 from metl_gui.workbench.components.connect import CONVERTER_JARS
 from metl_gui.workbench.components.jars import JarSet, fetch, find_maven
 from metl_gui.workbench.components.kafka import KAFKA_JARS
 from metl_gui.workbench.components.postgres import PACKAGE, find_programs
 from metl_gui.workbench.doctor import Check, Examination, check_java, examine, mend, with_command
-from metl_gui.workbench.places import cache_folder
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 JAR_SETS = (KAFKA_JARS, APICURIO_JARS, CONVERTER_JARS)

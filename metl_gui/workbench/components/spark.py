@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
 
+import msgspec
+
 from metl_gui.engine.java import find_java
+from metl_gui.engine.protection import ASKING, HERE, SECRET
+from metl_gui.engine.targets import TOKEN, Target, parse_target
 from metl_gui.errors import SetupError
 from metl_gui.workbench.components import guard
 from metl_gui.workbench.components.component import HOST, Component, listens
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
 _DEPLOY = "org.apache.spark.deploy"
+_DAEMON = {
+    **ASKING,
+    "spark.master.rest.enabled": "false",
+    "spark.ui.killEnabled": "false",
+    "spark.master.ui.decommission.allow.mode": "DENY",
+}
+"""Settings of masters and workers. What takes jobs over HTTP, and the buttons of their pages, ask nobody."""
 _QUICK = "-XX:TieredStopAtLevel=1"
 _REGISTERED = re.compile(r"Successfully registered with master")
 _EXECUTOR = b"CoarseGrainedExecutorBackend"
@@ -35,7 +47,7 @@ def spark_home() -> Path:
 
 
 class _SparkProgram(Component):
-    """What the programs of Spark have in common.
+    """What the programs of Spark have in common: they listen on this computer alone and ask for a secret.
 
     Args:
         folder: everything it writes goes here.
@@ -43,7 +55,13 @@ class _SparkProgram(Component):
         python: what its Python workers run, by default our own.
         environment: what stands in its environment, and so in that of its Python workers, besides ours.
         memory: what its heap may take.
+
+    Attributes:
+        secret: what it asks for; it travels in environments, which are their owner's alone to read.
     """
+
+    secret_variable: ClassVar[str] = "_SPARK_AUTH_SECRET"  # noqa: S105 - its name
+    """Where it reads its secret."""
 
     def __init__(
         self,
@@ -57,6 +75,7 @@ class _SparkProgram(Component):
         self.python = python or Path(sys.executable)
         self.environment = dict(environment or {})
         self.memory = memory
+        self.secret = secrets.token_hex(32)
 
     def _prepare(self, watch: Watch) -> None:
         find_java()
@@ -75,9 +94,10 @@ class _SparkProgram(Component):
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_WORKER_DIR": str(self.folder / "work"),
             "SPARK_DAEMON_MEMORY": self.memory,
-            "SPARK_DAEMON_JAVA_OPTS": _QUICK,
+            "SPARK_DAEMON_JAVA_OPTS": " ".join([_QUICK, *(f"-D{name}={value}" for name, value in _DAEMON.items())]),
             "TMPDIR": str(self.folder / "tmp"),
             **self.environment,
+            self.secret_variable: self.secret,
         }
 
     def _answers(self) -> bool:
@@ -85,9 +105,10 @@ class _SparkProgram(Component):
 
 
 class SparkConnect(_SparkProgram):
-    """A Connect server with a Spark of two cores in it."""
+    """A Connect server with a Spark of two cores in it; its secret is the token of its clients."""
 
     title: ClassVar[str] = "Spark's Connect server"
+    secret_variable: ClassVar[str] = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 - its name
 
     def __init__(
         self,
@@ -101,14 +122,20 @@ class SparkConnect(_SparkProgram):
 
     @property
     def address(self) -> str:
-        """Its address, as runs take it."""
-        return f"sc://{HOST}:{self.port}"
+        """Its address, as runs take it; clients show a token without TLS to this name only."""
+        return f"sc://localhost:{self.port}"
+
+    @property
+    def target(self) -> Target:
+        """Its address with its token."""
+        return msgspec.structs.replace(parse_target(self.address), secrets=((TOKEN, self.secret),))
 
     def _command(self) -> list[str]:
         settings = {
             "spark.connect.grpc.binding.port": self.port,
             "spark.connect.grpc.binding.address": HOST,
-            "spark.ui.enabled": "false",
+            **HERE,
+            **ASKING,
             "spark.sql.warehouse.dir": self.folder / "warehouse",
         }
         options = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
@@ -130,6 +157,7 @@ class SparkWorker(_SparkProgram):
     def __init__(self, master: SparkMaster, cores: int = 1, executor_memory: str = "1g") -> None:
         super().__init__(master.folder / f"worker-{master.next_number()}", (), master.python, master.environment)
         self.master = master
+        self.secret = master.secret
         self.cores = cores
         self.executor_memory = executor_memory
 
@@ -178,6 +206,13 @@ class SparkMaster(_SparkProgram):
     def address(self) -> str:
         """Its address, as runs take it."""
         return f"spark://{HOST}:{self.port}"
+
+    @property
+    def target(self) -> Target:
+        """Its address with what it asks for."""
+        return msgspec.structs.replace(
+            parse_target(self.address), settings=tuple(ASKING.items()), secrets=((SECRET, self.secret),)
+        )
 
     @property
     def executors(self) -> list[int]:

@@ -59,6 +59,8 @@ class Carried:
             return "leaves it out: unconfirmed"
         if self.is_held:
             return "sets its messages aside"
+        if not self.lines:
+            return "leaves it out: nothing is left of it"
         return "maps what is left" if self.block.status is Status.NEEDS_REVIEW else "maps it"
 
     @property

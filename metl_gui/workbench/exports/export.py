@@ -12,6 +12,9 @@ from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.progress import Watch
 
+YES = "yes"
+"""What an option says that is a switch and is on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -33,6 +36,11 @@ class Option:
     def flag(self) -> str:
         """How it is written on the command line."""
         return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off, and off unless somebody says so."""
+        return self.values == (self.default, YES)
 
 
 @dataclass(frozen=True, slots=True)

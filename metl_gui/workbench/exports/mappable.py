@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from metl_gui.core.canonical import is_in_production
 from metl_gui.core.document import Document
 from metl_gui.core.masks import fed_by_masked, hidden_targets, masked_lineages, schemas_with_masks
 from metl_gui.core.nodes import Attribute, Schema, Version
@@ -45,7 +46,7 @@ class Mapped:
 
     Args:
         schema, version: the version.
-        blocks: what is carried of its column set.
+        blocks: what production maps with or holds of its column set.
         key: key paths in key order, ``()`` for none, ``None`` for unknown.
         has_held: a block waits for a review, so that production sets aside every record of the version.
     """
@@ -65,8 +66,9 @@ class Mapped:
 
 
 def mapped_versions(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[Mapped]:
-    """Yield the versions that a block is carried of, in canonical order; what is said stands in ``carried``."""
-    blocks = carried(document, include_unconfirmed, watch, doing)
+    """Yield the versions that production maps or holds, in canonical order; what is said stands in ``carried``."""
+    known = carried(document, include_unconfirmed, watch, doing)
+    blocks = (one for one in known if is_in_production(document, one.block, include_unconfirmed))
     for _, group in groupby(blocks, key=lambda one: one.version.id):
         column_set = tuple(group)
         first = column_set[0]

@@ -64,6 +64,8 @@ On this computer:
 
     spark-submit --master 'local[*]' job.py SOURCE SINK
 
+There its ports are closed to the computer's other users, and Spark's pages are off unless `spark.ui.enabled` is set.
+
 On a standalone cluster:
 
     spark-submit --master spark://HOST:7077 job.py SOURCE SINK

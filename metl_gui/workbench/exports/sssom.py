@@ -8,12 +8,12 @@ Source: SSSOM 1.0 (mapping-commons), TSV with its metadata in a YAML head.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 from urllib.parse import quote
 
 from metl_gui import __version__
@@ -23,6 +23,7 @@ from metl_gui.core.document import Document
 from metl_gui.core.nodes import Schema, Version
 from metl_gui.errors import UserError
 from metl_gui.workbench.exports.carried import Carried, Line, carried, counted
+from metl_gui.workbench.exports.cells import SAFE_CELLS, Cells, wants_safe
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.progress import Watch
 
@@ -62,14 +63,19 @@ def sssom_text(document: Document, choices: Choices, watch: Watch) -> str:
         UserError: the base or the licence is no address.
     """
     text = io.StringIO(newline="")
-    for line in _head(document, _address(choices, BASE), _address(choices, LICENSE)):
-        text.write(f"#{line}\n")
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(COLUMNS)
+    _fill(text, document, choices, watch)
+    return text.getvalue()
+
+
+def _fill(target: TextIO, document: Document, choices: Choices, watch: Watch) -> tuple[str, ...]:
+    """Write the set and say what is not exact, or not safe, in its cells."""
+    target.writelines(f"#{line}\n" for line in _head(document, _address(choices, BASE), _address(choices, LICENSE)))
+    cells = Cells(target, wants_safe(choices), separator="\t")
+    cells.rows([COLUMNS])
     for block in carried(document, choices.include_unconfirmed, watch, "Writing the mapping set"):
         if not block.is_held:
-            writer.writerows(_row(block, line) for line in block.lines)
-    return text.getvalue()
+            cells.rows(_row(block, line) for line in block.lines)
+    return tuple(cells.says())
 
 
 def _head(document: Document, base: str, license_: str) -> Iterator[str]:
@@ -131,8 +137,9 @@ def _address(choices: Choices, option: Option) -> str:
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
-    path.write_text(sssom_text(document, choices, watch), encoding="utf-8", newline="")
-    return tuple(_says(document, choices, watch))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        unsafe = _fill(file, document, choices, watch)
+    return (*_says(document, choices, watch), *unsafe)
 
 
 def _says(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
@@ -161,5 +168,5 @@ SSSOM = Export(
         "What is not mapped, what was lost and waits, keys, types and settings have no place in SSSOM.",
         "That an attribute is the same one in another version is not said: each version has ids of its own.",
     ),
-    options=(BASE, LICENSE),
+    options=(BASE, LICENSE, SAFE_CELLS),
 )

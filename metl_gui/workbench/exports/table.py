@@ -1,11 +1,11 @@
 """``csv``: the mapping as a table, one element a row, as ``metl map`` reads it back.
 
-Source: contract.md §3.
+For spreadsheets its cells can be written so that none becomes a formula; then a further column says so, by which they
+are read back exactly. Source: contract.md §3.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,9 @@ from pathlib import Path
 from metl_gui.core.canonical import exported_blocks, is_held
 from metl_gui.core.document import Document
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
+from metl_gui.registry.safe_cells import MARK, MARKED
 from metl_gui.workbench.addresses import element_names, known_block_name
+from metl_gui.workbench.exports.cells import SAFE_CELLS, Cells, wants_safe
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.progress import Watch
 
@@ -48,16 +50,24 @@ def table_rows(document: Document, include_unconfirmed: bool = False) -> Iterato
 def table_text(document: Document, include_unconfirmed: bool = False) -> str:
     """Return what ``csv`` writes."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows(table_rows(document, include_unconfirmed))
+    _fill(Cells(text, is_safe=False), document, include_unconfirmed)
     return text.getvalue()
+
+
+def _fill(cells: Cells, document: Document, include_unconfirmed: bool) -> None:
+    header, mark = ((*HEADER, MARK), (MARKED,)) if cells.is_safe else (HEADER, ())
+    cells.rows([header])
+    cells.rows((*row, *mark) for row in table_rows(document, include_unconfirmed))
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
     watch.step(f"Writing the table of state {document.state}")
-    path.write_bytes(table_text(document, choices.include_unconfirmed).encode("utf-8", "surrogatepass"))
-    return ()
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        cells = Cells(file, wants_safe(choices))
+        _fill(cells, document, choices.include_unconfirmed)
+    return tuple(cells.says())
 
 
-CSV = Export("csv", "The mapping as a table that metl map reads back", ".csv", _write, limits=LIMITS)
+CSV = Export(
+    "csv", "The mapping as a table that metl map reads back", ".csv", _write, limits=LIMITS, options=(SAFE_CELLS,)
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import signal
 import time
@@ -153,14 +152,7 @@ def start_lane(workbench: Workbench, servers: Servers, watch: Watch) -> tuple[La
     plans = topics_wanted(workbench, request)
     make_topics(request, plans)
     mark = secrets.token_hex(8)
-    before = os.environ.get(guard.MARK)
     # The run is a process that outlives whoever starts it; this one is ended by its mark, whatever becomes of us.
-    os.environ[guard.MARK] = mark
-    try:
-        run = start_production(workbench, request, watch)
-    finally:
-        os.environ.pop(guard.MARK)
-        if before is not None:
-            os.environ[guard.MARK] = before
+    run = start_production(workbench, request, watch, {guard.MARK: mark})
     guarding.guard_process(run.process.holder.process_id, mark, signal.SIGTERM)
     return Lane(run, mark), tuple(plan.name for plan in plans)

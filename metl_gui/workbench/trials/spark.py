@@ -15,12 +15,13 @@ from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import EngineEvent, SessionReady
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.protection import SECRET, Protection
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import NOOP, RunSpec, new_run_id
-from metl_gui.engine.targets import Target, check_target
+from metl_gui.engine.targets import Kind, Target, check_target
 from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunError
-from metl_gui.workbench.places import cache_folder
+from metl_gui.own_files import cache_folder, make_folder
 from metl_gui.workbench.profile_check import ProfileCheck
 from metl_gui.workbench.profiles import Profile, find_target
 from metl_gui.workbench.trials.steps import Trial
@@ -28,6 +29,18 @@ from metl_gui.workbench.trials.steps import Trial
 _LOOK_SECONDS = 0.05
 _SESSION_SECONDS = 180.0
 RECORDS = 10
+
+_CLOSING = "spark.authenticate and spark.network.crypto.enabled"
+_AT_THE_PORTS = (
+    "whoever reaches a port of the driver or of a worker reads what tasks carry, secrets of Kafka too, and has "
+    "code of his own run"
+)
+_AT_THE_SERVER = "whoever reaches the server runs there what he likes"
+_ASKING_CLIENTS = (
+    "Start the server with a token in SPARK_CONNECT_AUTHENTICATE_TOKEN, or behind a proxy that asks for one, and give "
+    "it to the profile (--secret token)."
+)
+_IN_TLS = "Put TLS before the server and end the address with /;use_ssl=true."
 
 
 class SparkTrial(Trial):
@@ -55,6 +68,8 @@ class SparkTrial(Trial):
                 process.wait_until_ready(_SESSION_SECONDS)
             ready = self._ready_one()
             self.end(f"Spark {ready.spark_version} takes runs.")
+            self.begin("Protection")
+            self.end(protection_text(target, ready.protection))
             self.begin("Workers")
             self.end(_workers_text(target, ready.workers))
             self.begin("Ten records")
@@ -118,7 +133,10 @@ def _scratch(profile: Profile) -> Iterator[Path]:
     """Make a folder that workers see: in the one that the profile names, else in the user's cache."""
     place = Path(profile.folder).expanduser() if profile.folder else cache_folder() / "profile-tests"
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        if profile.folder:
+            place.mkdir(parents=True, exist_ok=True)
+        else:
+            make_folder(place)
         folder = Path(tempfile.mkdtemp(prefix="metl-test-", dir=place))
     except OSError as error:
         raise RunError(
@@ -136,6 +154,31 @@ def _address_text(target: Target) -> str:
     if target.is_local:
         return f"{target.master} is this computer."
     return "Somebody answers there." if target.places else f"{target.master} is for Spark to find."
+
+
+def protection_text(target: Target, protection: Protection) -> str:
+    """Say what is open to strangers where a target leads, and the way out of it."""
+    is_connect = target.kind is Kind.CONNECT
+    if protection.is_authenticated and protection.is_encrypted:
+        shown = "It shows the server a token" if is_connect else "Its ports ask for a secret"
+        return f"{shown}, and nobody on the way reads along."
+    said = []
+    if not protection.is_authenticated:
+        said.append(f"Not authenticated: {_AT_THE_SERVER if is_connect else _AT_THE_PORTS}.")
+    if not protection.is_encrypted:
+        said.append("Not encrypted: whoever is on the way reads along.")
+    if is_connect:
+        ways = ((protection.is_authenticated, _ASKING_CLIENTS), (protection.is_encrypted, _IN_TLS))
+        return " ".join([*said, *(way for is_closed, way in ways if not is_closed)])
+    return " ".join([*said, _way_out(target)])
+
+
+def _way_out(target: Target) -> str:
+    if target.is_local or target.is_local_cluster:
+        return f"Leave {_CLOSING} out of the profile: on this computer they are set by themselves."
+    if target.master.startswith(("yarn", "k8s://")):
+        return f"Set {_CLOSING} to true in the profile; Spark makes the secret."
+    return f"Set {_CLOSING} to true, and one {SECRET}, on the master, on the workers and in the profile (--secret)."
 
 
 def _workers_text(target: Target, workers: tuple[WorkerFacts, ...]) -> str:

@@ -157,3 +157,84 @@ def test_a_merge_without_conflicts_ends_with_0(metl: Metl, project: Path) -> Non
     assert (code, document["conflicts"]) == (0, [])
     assert metl("history", "ours.metl")[1]["states"][0]["title"] == "Merge branch"
     assert metl("diff", "ours.metl", "theirs.metl", "--exit-code")[0] == 0
+
+
+@pytest.fixture
+def commented(metl: Metl, project: Path) -> Path:
+    """A copy of the project in which somebody said something and nothing else."""
+    copy = Path("said.metl")
+    copy.write_bytes(project.read_bytes())
+    assert metl("comment", copy, "fx.pay.orders.amount", "net\nor gross?")[0] == 0
+    return copy
+
+
+def test_a_comment_alone_is_a_difference_of_two_projects(
+    metl: Metl, project: Path, commented: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, document, _ = metl("diff", project, commented, "--exit-code")
+    assert (code, document["blocks"], document["trees"]) == (3, [], [])
+    (found,) = document["beside"]
+    assert (found["kind"], found["before"], found["after"]) == ("comment", None, "net\nor gross?")
+    assert found["place"].startswith("fx.pay.orders, amount (")
+    assert found["who"]
+    code, lines = said(capsys, "diff", commented, project)
+    assert (lines[1:3], lines[-1]) == (["Beside the states", "  comment"], "1 change beside the states.")
+    assert lines[3].startswith("    - fx.pay.orders, amount (")
+    assert lines[3].endswith(": net or gross?")
+    assert metl("diff", commented, commented, "--exit-code")[0] == 0
+
+
+@pytest.mark.usefixtures("project")
+def test_a_state_has_no_part_in_what_lies_beside_the_states(metl: Metl, commented: Path) -> None:
+    assert metl("diff", "pay.metl@6", commented, "--exit-code")[0] == 0
+    assert metl("diff", "pay.metl", f"{commented}@6", "--exit-code")[0] == 0
+
+
+def test_text_for_git_shows_what_lies_beside_the_states_one_thing_a_line(
+    commented: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, lines = said(capsys, "diff", "--textconv", commented)
+    (line,) = (line for line in lines if '"kind": "comment"' in line)
+    assert '"says": "net\\nor gross?"' in line
+
+
+def test_a_merge_tells_what_came_beside_the_states_and_what_was_left(
+    metl: Metl, project: Path, commented: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("ours.metl").write_bytes(project.read_bytes())
+    assert metl("publish", commented, "--name", "July")[0] == 0
+    code, document, _ = metl("merge", project, "ours.metl", commented, "-o", "both.metl")
+    assert (code, document["state"], document["conflicts"]) == (0, 6, [])
+    assert [(each["kind"], each["after"]) for each in document["beside"]] == [
+        ("state name", "July"),
+        ("comment", "net\nor gross?"),
+    ]
+    assert [(each["kind"], each["place"]) for each in document["left"]] == [("publications", "1 more")]
+    code, lines = said(capsys, "merge", project, "ours.metl", commented)
+    assert code == 0
+    assert "Left in theirs:" in lines
+    assert metl("diff", "ours.metl", commented, "--exit-code")[0] == 0
+
+
+def test_a_merge_of_project_settings_that_are_at_odds_ends_with_3(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, kept in (("ours.metl", 20), ("theirs.metl", 30)):
+        Path(name).write_bytes(project.read_bytes())
+        assert metl("set", name, f"kept_runs={kept}")[0] == 0
+    code, document, _ = metl("merge", project, "ours.metl", "theirs.metl")
+    assert code == 3
+    assert document["conflicts"] == [
+        {
+            "kind": "project setting",
+            "place": "kept_runs",
+            "reason": "Ours says 20, theirs 30; ours is kept.",
+            "block": None,
+            "element": None,
+        }
+    ]
+    code, lines = said(capsys, "merge", project, "ours.metl", "theirs.metl")
+    assert lines[-2:] == [
+        "  ! kept_runs: Ours says 20, theirs 30; ours is kept.",
+        "Settings, names, samples and who decides wait in no list: change them where theirs is right.",
+    ]

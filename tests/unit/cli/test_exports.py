@@ -59,6 +59,42 @@ def test_what_an_export_cannot_say_is_told_when_it_is_written(metl: Metl, projec
     assert document["says"] == list(EXPORTS["csv"].limits)
 
 
+def test_a_table_of_names_that_begin_as_formulas_is_exact_unless_safe_cells_are_wanted_and_both_come_back(
+    metl: Metl, tmp_path: Path
+) -> None:
+    formula, project = '=HYPERLINK("http://x";"y")', tmp_path / "a.metl"
+    for tree in ("extraction", "cdm"):
+        schema = {
+            "title": "orders",
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in (formula, "id")},
+        }
+        (tmp_path / f"{tree}.json").write_text(json.dumps(schema))
+    metl("new", project)
+    metl("import", project, "--tree", "extraction", tmp_path / "extraction.json")
+    metl("import", project, "--tree", "cdm", tmp_path / "cdm.json")
+    assert metl("suggest", project, "--accept-best", "0.9")[0] == 0
+    metl("review", project, "--confirm-all", "unconfirmed")
+    assert metl("publish", project)[0] == 0
+    _, exact, _ = metl("export", project, "--format", "csv", "-o", tmp_path / "exact.csv")
+    _, safe, _ = metl("export", project, "--format", "csv", "--safe-cells", "-o", tmp_path / "safe.csv")
+    assert "2 cells for a formula" in exact["says"][-1]
+    assert "2 cells are not exact" in safe["says"][-1]
+    quoted = formula.replace('"', '""')
+    assert f',"{quoted}",' in (tmp_path / "exact.csv").read_text()
+    assert f',"{quoted}",' not in (tmp_path / "safe.csv").read_text()
+    for name in ("exact.csv", "safe.csv"):
+        code, done, _ = metl("map", project, "--csv", tmp_path / name, "--replace")
+        assert (code, done["set"], done["unchanged"], done["conflicts"]) == (0, 0, 2, [])
+
+
+def test_a_format_that_needs_no_safe_cells_does_not_take_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "x.metl", "--format", "xlsx", "--safe-cells", "-o", "y"])
+    assert ended.value.code == 2
+    assert "xlsx has no option --safe-cells" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metl_gui.core.blocks import Status
@@ -105,6 +107,19 @@ def test_an_unconfirmed_element_set_on_a_block_under_review_does_not_confirm_it(
     ones = world.element(key, "amount_2", "amount"), world.element(key, "total_2", "total")
     world.do(SetElements(key, ones=ones, status=Status.UNCONFIRMED))
     assert world.block("s@2:be@1").status is Status.UNCONFIRMED
+
+
+def test_a_block_retired_under_review_is_confirmed_when_it_is_mapped_anew() -> None:
+    world = World()
+    world.schema("s", "1", "a")
+    world.entity("be", "1", "a")
+    world.do(replace(world.setting("s@1:be@1", a="a"), status=Status.UNCONFIRMED))
+    world.schema("s", "2", "a:int32")
+    assert world.block("s@2:be@1").unconfirmed
+    world.do(RetireBlock(world.key("s@2:be@1")))
+    world.map("s@2:be@1", a="a")
+    assert world.block("s@2:be@1").status is Status.CONFIRMED
+    assert not world.block("s@2:be@1").is_unconfirmed
 
 
 def test_a_block_retired_twice_keeps_the_list_of_its_elements() -> None:

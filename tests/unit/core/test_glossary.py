@@ -1,24 +1,22 @@
-"""One glossary: the README's words mean what Help says, and none is said twice."""
+"""One glossary: the words of the documentation mean what Help says, and none is said twice."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from metl_gui.core.glossary import WORDS, meaning
+from tests.helpers import documents
 
-_README = Path(__file__).parents[3] / "README.md"
 
-
-def readme_words() -> dict[str, str]:
-    text = _README.read_text("utf-8")
+def words_of_the_page() -> dict[str, str]:
+    text = (documents.PAGES / "glossary.md").read_text("utf-8")
     table = text[text.index("| word | means |") :].split("\n\n")[0].splitlines()[2:]
-    rows = [re.fullmatch(r"\| (.+?) \| (.+?) \|", line) for line in table]
+    rows = [re.fullmatch(r"\| (.+?) \| (.+?) \|(?: .+ \|)?", line) for line in table]
     return {row[1]: row[2] for row in rows if row is not None}
 
 
-def test_the_readme_and_the_window_have_the_same_words_with_the_same_meaning() -> None:
-    assert readme_words() == {entry.word: entry.means for entry in WORDS}
+def test_documentation_and_window_have_the_same_words_with_the_same_meaning() -> None:
+    assert words_of_the_page() == {entry.word: entry.means for entry in WORDS}
     assert all(meaning(entry.word) == entry.means for entry in WORDS)
 
 

@@ -68,6 +68,7 @@ def test_what_only_ours_changed_stays_as_it_is(shared: Steps, ours: Steps) -> No
 
 @given(steps, steps)
 @example([("create", 3), ("add", 2)], [("add", 0), ("policy", 4)])
+@example([("map", 1)], [("add", 0), ("retire", 0), ("map", 17067443)])
 def test_the_same_change_on_both_sides_is_one(shared: Steps, both: Steps) -> None:
     base, mine, _ = forked(shared, both, [])
     result, found = merged(base, mine, mine)
@@ -105,12 +106,13 @@ def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Step
 @example([("add", 62579)], [("change", 11607)], [("add", 0), ("map", 0)])
 @example([("add", 380)], [("group", 1)], [("add", 1), ("map", 1)])
 @example([("add", 0), ("map", 1), ("change", 0)], [("remove", 0)], [("split", 0)])
+@example([("map", 0), ("add", 689317)], [("unmap", 0)], [("unmap", 1)])
 def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_removed_by_the_other(
     shared: Steps, ours: Steps, theirs: Steps
 ) -> None:
     base, mine, other = forked(shared, ours, theirs)
     result, found = merged(base, mine, other)
-    there = _mapped(result)
+    there = {(schema, entity, *pair) for schema, _, entity, *pair in _mapped(result)}
     told = " ".join(f"{each.place} {each.reason} {each.from_path} {each.to_path}" for each in found)
     for side, opposite in ((mine, other), (other, mine)):
         gone = {(b.schema, b.entity, *pair) for b in compare_by_names(base, opposite).blocks for pair in b.removed}
@@ -121,17 +123,16 @@ def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_remo
                 assert names & there or names & gone or is_told or _is_asked(result, (block.entity, pair[0]))
     for block in compare_by_names(base, result).blocks:
         for pair in block.removed:
-            name = block.schema, block.entity, *pair
-            kept = [name in _mapped(side) for side in (mine, other)]
-            names = {(*name[:3], to) for to in _same(result, block.entity, pair[1])}
+            kept = [(block.schema, block.version, block.entity, *pair) in _mapped(side) for side in (mine, other)]
+            names = {(block.schema, block.entity, pair[0], to) for to in _same(result, block.entity, pair[1])}
             assert not all(kept) or names & there or _is_asked(result, (block.entity, pair[0]))
 
 
-def _mapped(document: Document) -> set[tuple[str, str, str, str]]:
-    """Every element by schema, entity and paths, of any version."""
-    found: set[tuple[str, str, str, str]] = set()
+def _mapped(document: Document) -> set[tuple[str, str, str, str, str]]:
+    """Every element by schema, its version, entity, whatever its version, and paths."""
+    found: set[tuple[str, str, str, str, str]] = set()
     for told in compare_by_names(Document(), document).blocks:
-        found.update((told.schema, told.entity, *pair) for pair in told.added)
+        found.update((told.schema, told.version, told.entity, *pair) for pair in told.added)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Status, conflicts
@@ -57,6 +57,13 @@ def content_of(document: Document) -> dict[object, object]:
 def test_no_block_uses_an_attribute_twice_on_either_side(history: Steps) -> None:
     for block in played(history).document.matrix.blocks():
         assert conflicts(block.elements) == []
+
+
+@given(steps)
+@example([("map", 1), ("add", 0), ("retire", 0), ("map", 17067443)])
+def test_only_under_review_is_a_block_kept_unconfirmed_beside_its_status(history: Steps) -> None:
+    for block in played(history).document.matrix.blocks():
+        assert not block.unconfirmed or block.status is Status.NEEDS_REVIEW
 
 
 @given(steps)

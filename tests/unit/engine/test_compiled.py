@@ -292,16 +292,3 @@ def test_a_lock_that_a_killed_process_left_holds_nobody_up(monkeypatch: pytest.M
     second = build.build_in_background()
     assert second is not None
     second.wait()
-
-
-def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "_cache_home", lambda: tmp_path / "home")
-    monkeypatch.setattr(build, "_temporary", lambda: tmp_path / "tmp")
-    monkeypatch.delenv("METL_KERNEL_CACHE", raising=False)
-    open_to_all = tmp_path / "home" / "metl-gui" / "kernel" / build.digest()
-    open_to_all.mkdir(parents=True)
-    open_to_all.chmod(0o777)
-    build.folder.cache_clear()
-    found = build.folder()
-    build.folder.cache_clear()
-    assert found == tmp_path / "tmp" / build.digest()

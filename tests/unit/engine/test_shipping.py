@@ -13,6 +13,7 @@ import pytest
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.shipping import shipped_archive
 from metl_gui.engine.unpacking import KERNELS, unpacked
+from metl_gui.errors import SetupError
 
 _LOOK = (
     "import sys; sys.path.insert(0, {archive!r}); import metl_gui.engine.task as task, metl_gui;"
@@ -54,7 +55,7 @@ def test_only_what_tasks_need_travels(archive: Path) -> None:
         names = packed.namelist()
     assert "metl_gui/engine/task.py" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("metl_gui/")}
-    assert rooms == {"__init__.py", "errors.py", "core", "engine"}
+    assert rooms == {"__init__.py", "errors.py", "own_files.py", "core", "engine"}
     assert {name.split("/")[0] for name in names} <= {"metl_gui", KERNELS}
 
 
@@ -87,6 +88,26 @@ def test_a_folder_that_others_may_write_is_not_trusted_and_the_archive_does(arch
     package, module, _ = _imported(archive, tmp_path)
     assert package.startswith(str(archive))
     assert module.startswith(str(archive))
+
+
+def test_nothing_is_unpacked_for_good_where_others_can_swap_folders_and_the_archive_does(
+    archive: Path, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "open"
+    temporary.mkdir()
+    temporary.chmod(0o777)
+    package, module, _ = _imported(archive, temporary)
+    assert package.startswith(str(archive))
+    assert module.startswith(str(archive))
+
+
+def test_an_archive_that_others_can_swap_never_travels(tmp_path: Path) -> None:
+    theirs = tmp_path / "open"
+    theirs.mkdir()
+    theirs.chmod(0o777)
+    with pytest.raises(SetupError, match="Others can write"):
+        shipped_archive(theirs)
+    assert shipped_archive(theirs, otherwise=tmp_path / "ours").parent == tmp_path / "ours"
 
 
 def test_where_nothing_can_be_unpacked_the_archive_itself_does(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 from random import Random
 
@@ -127,13 +129,67 @@ def test_a_workbook_that_unpacks_to_more_than_any_is_refused_before_it_is_unpack
         rows_of(small)
 
 
-def test_a_part_that_declares_entities_is_refused(tmp_path: Path) -> None:
-    path = save(tmp_path / "a.xlsx")
-    bomb = '<!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;</a>'
-    with zipfile.ZipFile(path, "a") as packed:
-        packed.writestr("xl/extra.xml", bomb)
-    with pytest.raises(SchemaError, match="document type"):
-        rows_of(path)
+LAUGHS = "".join(f'<!ENTITY b{at} "{f"&b{at - 1};" * 10 if at else "ha"}">' for at in range(10))
+DECLARATIONS = {
+    "bomb": f"<!DOCTYPE a [{LAUGHS}]>",
+    "another file": '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>',
+    "another declaration": '<!DOCTYPE a [<!ENTITY % b SYSTEM "http://127.0.0.1:1/a.dtd"> %b;]>',
+}
+NOT_READ = {"_rels/.rels", "docProps/app.xml", "xl/theme/theme1.xml"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_no_part_may_declare_entities_in_whatever_encoding(tmp_path: Path, declaration: str, encoding: str) -> None:
+    path = save(tmp_path / "a.xlsx", ("a", "x"))
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    refused = set()
+    for name, content in parts.items():
+        body = content.decode().partition("?>")[2] if content.startswith(b"<?xml") else content.decode()
+        declared = "utf-16" if encoding.startswith("utf-16") else encoding
+        text = f'<?xml version="1.0" encoding="{declared}"?>{DECLARATIONS[declaration]}{body}'
+        with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as packed:
+            for other, unchanged in parts.items():
+                packed.writestr(other, text.encode(encoding) if other == name else unchanged)
+        try:
+            assert [row.cells for row in rows_of(tmp_path / "b.xlsx")] == [{"name": "a", "answer": "x"}]
+        except SchemaError as error:
+            assert "declares entities or refers to other files" in error.text  # noqa: PT017 - one of both
+            refused.add(name)
+    assert refused == parts.keys() - NOT_READ
+
+
+def test_a_part_is_unpacked_no_further_than_the_size_that_it_tells(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.xlsx", ("a", "x"))
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            with packed.open(name, "w") as part:
+                part.write(content)
+                for _ in range(256 if name == "xl/styles.xml" else 0):
+                    part.write(bytes(2**20))
+        for entry in packed.infolist():
+            entry.file_size, entry.CRC = len(parts[entry.filename]), zlib.crc32(parts[entry.filename])
+    tracemalloc.start()
+    try:
+        assert [row.cells for row in rows_of(tmp_path / "b.xlsx")] == [{"name": "a", "answer": "x"}]
+        assert tracemalloc.get_traced_memory()[1] < 64 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_part_that_is_packed_as_no_workbook_is_is_refused(tmp_path: Path, method: int) -> None:
+    with (
+        zipfile.ZipFile(save(tmp_path / "a.xlsx")) as packed,
+        zipfile.ZipFile(tmp_path / "b.xlsx", "w", method) as other,
+    ):
+        for name in packed.namelist():
+            other.writestr(name, packed.read(name))
+    with pytest.raises(SchemaError, match="packed as no workbook is"):
+        rows_of(tmp_path / "b.xlsx")
 
 
 def test_a_cell_far_away_is_told_and_not_walked_to(tmp_path: Path) -> None:

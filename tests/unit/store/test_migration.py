@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.suggest.refusal import Refusal, RefusedRename
 from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import ProjectError, ProjectHeldError
-from metl_gui.store import making, project_file, tables
+from metl_gui.store import making, project_file, shape, tables
 from metl_gui.store.change_packs import unpack_change
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
+from tests.unit.store.older_files import write_older
 from tests.unit.store.test_lease import other_editor
 
 TODAY = tables.VERSION
@@ -41,8 +43,8 @@ WIRE = WireSchema("7", "avro", '"string"', "s", "f" * 32)
 NEW_IN_6 = ("profiles", "included_samples", "wire_schemas")
 
 
-def rename_back(database: Database) -> None:
-    database.table("versions").transform(rename={"origin": "source"}, strict=True)
+def rename_sources(database: Database) -> None:
+    database.execute("UPDATE versions SET source = 'renamed.json' WHERE source = 'old.json'")
 
 
 def add_doc(database: Database) -> None:
@@ -51,21 +53,22 @@ def add_doc(database: Database) -> None:
 
 @pytest.fixture
 def older(path: Path) -> Path:
-    """A file as a version before this one might have written it: a column has another name."""
+    """A file of today, which a later program calls old."""
     with ProjectFile.create(path) as project:
         Editing(project).small_world()
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE versions RENAME COLUMN source TO origin")
-    connection.close()
     return path
 
 
 @pytest.fixture
 def later_program(older: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of today, and this program two versions on, with the two steps that lead there."""
+    today = shape.shape_of(TODAY)
+    (schemas,) = today["schemas"]
+    later = {**today, "schemas": {schemas.replace(", PRIMARY KEY", ", doc TEXT NOT NULL DEFAULT '' , PRIMARY KEY")}}
     for module in (tables, making, project_file):
         monkeypatch.setattr(module, "VERSION", TODAY + 2)
-    monkeypatch.setitem(tables.MIGRATIONS, TODAY, rename_back)
+    monkeypatch.setattr(shape, "shape_of", {TODAY: today, TODAY + 2: later}.__getitem__)
+    monkeypatch.setitem(tables.MIGRATIONS, TODAY, rename_sources)
     monkeypatch.setitem(tables.MIGRATIONS, TODAY + 1, add_doc)
     return older
 
@@ -74,14 +77,14 @@ def later_program(older: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("for_editing", [True, False])
 def test_an_older_file_is_migrated_step_by_step_after_a_backup(older: Path, for_editing: bool) -> None:
     connection = sqlite3.connect(older)
-    connection.execute("UPDATE versions SET origin = 'old.json'")
+    connection.execute("UPDATE versions SET source = 'old.json'")
     connection.commit()
     before = list(connection.iterdump())
     connection.close()
     with ProjectFile.open(older, for_editing) as project:
         sources = {version.source for version in project.document().extraction.all_versions()}
         backup = project.backup
-    assert sources == {"old.json"}
+    assert sources == {"renamed.json"}
     assert backup == older.with_name(f"fx.version-{TODAY}.backup.metl")
     copy = sqlite3.connect(backup)
     assert list(copy.iterdump()) == before
@@ -91,6 +94,15 @@ def test_an_older_file_is_migrated_step_by_step_after_a_backup(older: Path, for_
     connection.close()
     with ProjectFile.open(older, for_editing) as project:
         assert project.backup is None
+
+
+@pytest.mark.usefixtures("later_program")
+@pytest.mark.parametrize("mode", [0o600, 0o660])
+def test_a_backup_is_for_those_who_may_read_the_file(older: Path, mode: int) -> None:
+    older.chmod(mode)
+    with ProjectFile.open(older, for_editing=True) as project:
+        assert project.backup is not None
+        assert stat.S_IMODE(project.backup.stat().st_mode) == mode
 
 
 @pytest.mark.usefixtures("later_program")
@@ -132,12 +144,7 @@ def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> Non
 
 
 def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> None:
-    with ProjectFile.create(path) as project:
-        unpack(project)
-    connection = sqlite3.connect(path)
-    connection.executescript("DROP TABLE refused_suggestions; DROP TABLE comments")
-    connection.execute("PRAGMA user_version=1")
-    connection.close()
+    write_older(path, 1)
     refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
     with ProjectFile.open(path, for_editing=True) as project:
         project.beside.refuse_suggestions([refusal], Stamp("ada", 5))
@@ -146,12 +153,7 @@ def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> No
 
 
 def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
-    with ProjectFile.create(path) as project:
-        unpack(project)
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE comments")
-    connection.execute("PRAGMA user_version=2")
-    connection.close()
+    write_older(path, 2)
     subject = Subject(Spot(1, 2, 3, 4), Spot(5))
     with ProjectFile.open(path, for_editing=True) as project:
         assert project.backup is not None
@@ -193,7 +195,6 @@ def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
     with ProjectFile.create(path) as project:
         forget_decisions(project._connection)
     connection = sqlite3.connect(path)
-    connection.execute(OLD_REFUSED)
     connection.execute("INSERT INTO refused_proposals VALUES (3, 'legacy', 'note', 'ada', 5)")
     connection.execute("PRAGMA user_version=4")
     connection.commit()
@@ -274,8 +275,8 @@ def unpack(project: ProjectFile) -> None:
     for table in ("blocks", "block_details", "texts", "types", "people"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE versions DROP COLUMN attributes")
-    connection.execute(OLD_ATTRIBUTES)
-    connection.execute(OLD_BLOCKS)
+    for table in ("attributes", "blocks"):
+        connection.execute(shape.statements_of(3)[table])
     for side in Side:
         for version in document.tree(side).all_versions():
             connection.executemany(
@@ -315,8 +316,8 @@ def forget_decisions(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE edits RENAME TO new_edits")
     connection.execute("DROP INDEX edits_by_undo_group")
     connection.execute("DROP INDEX edits_by_undoes")
-    for statement in OLD_LOG.split(";"):
-        connection.execute(statement)
+    for name in ("edits", "edits_by_undo_group", "edits_by_undoes", "undo_steps", "refused_proposals"):
+        connection.execute(shape.statements_of(4)[name])
     connection.execute(
         "INSERT INTO edits SELECT state, title, who, when_ms, door, undo_group, undoes, depth, original,"
         " as_text(change) FROM new_edits"
@@ -326,35 +327,3 @@ def forget_decisions(connection: sqlite3.Connection) -> None:
 
 def lists_of(block: Block) -> tuple[tuple[object, ...], ...]:
     return block.losses, block.waits, block.retired
-
-
-OLD_LOG = """
-CREATE TABLE edits (
-    state INTEGER PRIMARY KEY, title TEXT NOT NULL, who TEXT NOT NULL, when_ms INTEGER NOT NULL, door TEXT NOT NULL,
-    undo_group INTEGER NOT NULL, undoes INTEGER, depth INTEGER NOT NULL, original INTEGER NOT NULL, change TEXT NOT NULL
-) STRICT;
-CREATE INDEX edits_by_undo_group ON edits (undo_group);
-CREATE INDEX edits_by_undoes ON edits (undoes) WHERE undoes IS NOT NULL;
-CREATE VIEW undo_steps AS SELECT edits.state FROM edits
-"""
-OLD_ATTRIBUTES = """
-CREATE TABLE attributes (
-    side TEXT NOT NULL, version_id INTEGER NOT NULL, position INTEGER NOT NULL, id INTEGER NOT NULL,
-    path TEXT NOT NULL, type TEXT NOT NULL, lineage INTEGER NOT NULL, logical TEXT NOT NULL, scale INTEGER,
-    optional INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY (side, version_id, position)
-) STRICT, WITHOUT ROWID
-"""
-OLD_BLOCKS = """
-CREATE TABLE blocks (
-    version INTEGER NOT NULL, entity_version INTEGER NOT NULL, status TEXT NOT NULL, verdict TEXT NOT NULL,
-    came_version INTEGER, came_entity_version INTEGER, losses TEXT, waits TEXT, retired TEXT,
-    postponed INTEGER NOT NULL, who TEXT NOT NULL, when_ms INTEGER NOT NULL, comment TEXT NOT NULL,
-    PRIMARY KEY (version, entity_version)
-) STRICT, WITHOUT ROWID
-"""
-OLD_REFUSED = """
-CREATE TABLE refused_proposals (
-    schema_id INTEGER NOT NULL, lost TEXT NOT NULL, candidate TEXT NOT NULL, who TEXT NOT NULL,
-    when_ms INTEGER NOT NULL, PRIMARY KEY (schema_id, lost, candidate)
-) STRICT
-"""

@@ -61,6 +61,21 @@ def test_a_block_that_needs_review_is_held_unless_its_schema_says_otherwise(shru
     assert [len(block["elements"]) for block in json.loads(path.read_text())["blocks"]] == [4, 2, 2, 1]
 
 
+def test_an_emptied_block_that_waits_where_the_rest_is_mapped_is_in_documents_and_in_no_query(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "x", "y", key=("x",))))
+    set_settings(mapped, "fx.pay.orders", ["meanwhile=map what is left"])
+    export(mapped.document, EXPORTS["json"], tmp_path / "out.json")
+    blocks = [block for block in json.loads((tmp_path / "out.json").read_text())["blocks"] if block["version"] == "2"]
+    assert [(block["status"], block["elements"], "held" in block) for block in blocks] == [
+        ("needs review", [], False)
+    ] * 2
+    export(mapped.document, EXPORTS["sql"], tmp_path / "out.sql")
+    parts = (tmp_path / "out.sql").read_text().split("\n-- metl ")[1:]
+    assert [json.loads(part.partition("\n")[0])["version"] for part in parts] == ["1", "1"]
+
+
 @pytest.mark.parametrize("meanwhile", ["hold", "map what is left"])
 @pytest.mark.parametrize("format_", [EXPORTS["json"], EXPORTS["dusb"], EXPORTS["csv"]])
 def test_a_block_that_nobody_ever_confirmed_is_carried_only_when_asked_for(

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from metl_gui.core.beside import Kind, Naming, entries
 from metl_gui.core.blocks import Element
+from metl_gui.core.comments import Comments, Spot, Subject, block_subject, element_subject, node_subject
+from metl_gui.core.declarations import VersionDeclaration
 from metl_gui.core.draft import Stamp
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
+from metl_gui.core.sample_profiles import SchemaProfile
+from metl_gui.core.suggest.refusal import Refusal, RefusedRename
+from metl_gui.core.version_tasks import VersionTask, Waiting
 from metl_gui.core.wire_schemas import WireSchema
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.matrix_export import read_export
@@ -20,7 +32,13 @@ from metl_gui.workbench.comparing import compared
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import find_export
 from metl_gui.workbench.merging import merge_files
+from metl_gui.workbench.project_settings import set_project_settings
+from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.samples import include_samples, keep_message
 from metl_gui.workbench.session import Workbench
+from tests.unit.core.test_merge_beside import model
+from tests.unit.workbench.conftest import declare, fill
+from tests.unit.workbench.test_samples import mask, record
 
 BLOCK = "fx.pay.orders@1:payment@1"
 
@@ -241,9 +259,293 @@ def test_registry_ids_that_theirs_knows_are_known_in_the_result(
     base, ours, theirs = projects
     change(theirs, amount="amount")
     known = [WireSchema("7", "avro", '"string"', "s"), WireSchema("8", "avro", '"int"', "s")]
-    for path, kept in ((theirs, known), (ours, [WireSchema("8", "avro", '"long"', "s")])):
+    for path, wires in ((theirs, known), (ours, [WireSchema("8", "avro", '"long"', "s")])):
         with Workbench.open(path) as workbench:
-            workbench.beside.keep_wire_schemas(kept, Stamp("ada", 1))
+            workbench.beside.keep_wire_schemas(wires, Stamp("ada", 1))
     result = merge_files(base, ours, theirs, tmp_path / "merged.metl" if is_elsewhere else None)
     with Workbench.open(result.output, for_editing=False) as workbench:
         assert {one.id: one.text for one in workbench.beside.wire_schemas()} == {"7": '"string"', "8": '"long"'}
+
+
+ORDERS, PAYMENT = "fx.pay.orders", "payment"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep samples of one test only."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def decide(path: Path, who: str) -> None:
+    """Put one of everything beside the states of a project, as the program does it."""
+    with Workbench.open(path, who=who) as workbench:
+        document, stamp = workbench.document, workbench.stamp()
+        schema = find_schema(document, Side.EXTRACTION, ORDERS)
+        entity = find_schema(document, Side.CDM, PAYMENT)
+        column = find_version(document, Side.EXTRACTION, schema, "1").attributes
+        row = find_version(document, Side.CDM, entity, "1").attributes
+        beside = workbench.beside
+        set_project_settings(workbench, ["second_person_confirms=yes"])
+        workbench.add_comment(node_subject(document, Side.EXTRACTION, schema.id), f"{who} asks")
+        key = find_block(document, BLOCK)
+        workbench.add_comment(block_subject(document, key), f"{who} waits")
+        workbench.add_comment(element_subject(document, key, Element(row[0].id, column[0].id)), f"{who} is sure")
+        beside.assign([(schema.id, entity.id, schema.version_ids[0])], who, stamp)
+        refused = Refusal(schema.id, column[1].lineage, entity.id, row[1].lineage, column[1].path, row[1].path)
+        beside.refuse_suggestions([refused], stamp)
+        rename = RefusedRename(Side.EXTRACTION, schema.id, "amount", "legacy", column[2].lineage, column[3].lineage)
+        beside.refuse_renames([rename], stamp)
+        workbench.name_state(document.state, f"as {who} likes it")
+        beside.include_samples(schema.id, b'{"a": 1}\n', stamp)
+        beside.put_profiles([SchemaProfile(schema.id, 3, 5)])
+        task = VersionTask(0, ORDERS, "9", VersionDeclaration(ORDERS, (), "9"), waits=(Waiting("e", "r", "m", "s", 2),))
+        beside.collect_version_tasks([task], stamp)
+        beside.keep_wire_schemas([WireSchema("7", "avro", '"string"', ORDERS)], stamp)
+
+
+def lying_beside(path: Path) -> dict[tuple[Kind, tuple[str, ...]], tuple[bytes, str, int]]:
+    """Everything beside the states of a project, in names, with who and when."""
+    with Workbench.open(path, for_editing=False) as workbench:
+        found = entries(workbench.beside.everything(), Naming.of(workbench.document))
+        return {key: (entry.says, entry.own.who, entry.own.when_ms) for key, entry in found.items()}
+
+
+def test_everything_that_theirs_put_beside_the_states_is_in_the_result(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    decide(theirs, "bob")
+    wanted = lying_beside(theirs)
+    assert {kind for kind, _ in wanted} == set(Kind)
+    result = merge_files(base, ours, theirs)
+    assert lying_beside(ours) == wanted
+    assert (result.conflicts, result.left) == ((), ())
+    assert {each.kind for each in result.difference.beside} == set(Kind)
+    assert compared(str(ours), str(theirs)).difference.is_empty
+
+
+def test_a_file_of_other_ids_brings_the_same_to_the_same_places(
+    projects: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    base, ours, _ = projects
+    theirs = tmp_path / "rebuilt.metl"
+    with Workbench.create(theirs, "bob") as workbench:
+        workbench.do(AddVersion(Side.EXTRACTION, declare("fx.other", "1", "id")))
+        workbench.do(AddVersion(Side.CDM, declare("other", "1", "id")))
+        fill(workbench)
+    change(theirs, payment_id="id")
+    decide(theirs, "bob")
+    result = merge_files(base, ours, theirs)
+    assert [left.kind for left in result.left] == ["state name"]
+    with Workbench.open(ours, for_editing=False) as workbench:
+        schema = find_schema(workbench.document, Side.EXTRACTION, ORDERS)
+        said = Comments(workbench.document, workbench.comments())
+        assert [each.text for each in said.of_schema(Side.EXTRACTION, schema.id)] == ["bob asks"]
+        assert [each.text for each in said.of_block(find_block(workbench.document, BLOCK))] == ["bob waits"]
+        assert workbench.beside.included_text(schema.id) == b'{"a": 1}\n'
+
+
+def test_a_project_merged_with_itself_stays_byte_for_byte_what_it_keeps(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    decide(ours, "ada")
+    theirs.unlink()
+    copy_file(ours, theirs)
+    before = lying_beside(ours)
+    for first in (base, ours, theirs):
+        result = merge_files(first, ours, theirs)
+        assert result.difference.is_empty
+        assert (result.conflicts, result.left) == ((), ())
+        assert lying_beside(ours) == before
+
+
+def test_what_theirs_took_away_since_the_base_goes_and_what_ours_took_away_does_not_come_back(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    base, ours, theirs = projects
+    decide(base, "ada")
+    for copy in (ours, theirs):
+        copy.unlink()
+        copy_file(base, copy)
+    with Workbench.open(theirs) as workbench:
+        workbench.remove_comment(next(c.id for c in workbench.comments() if c.text == "ada asks"))
+        workbench.restore_suggestions(workbench.refused_suggestions())
+        set_project_settings(workbench, ["second_person_confirms="])
+    with Workbench.open(ours) as workbench:
+        workbench.remove_comment(next(c.id for c in workbench.comments() if c.text == "ada waits"))
+    result = merge_files(base, ours, theirs)
+    with Workbench.open(ours, for_editing=False) as workbench:
+        assert [each.text for each in workbench.comments()] == ["ada is sure"]
+        assert workbench.refused_suggestions() == ()
+        assert workbench.beside.project_settings() == {}
+        assert len(workbench.beside.refused_proposals().all) == 1
+    assert result.conflicts == ()
+
+
+def test_what_both_set_differently_is_a_conflict_that_tells_both_values_and_ours_stays(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    base, ours, theirs = projects
+    for path, who, kept_runs in ((ours, "ada", 20), (theirs, "bob", 30)):
+        decide(path, who)
+        with Workbench.open(path, who=who) as workbench:
+            set_project_settings(workbench, [f"kept_runs={kept_runs}"])
+    result = merge_files(base, ours, theirs)
+    told = {conflict.kind: conflict.reason for conflict in result.conflicts}
+    assert told[Kind.SETTING] == "Ours says 20, theirs 30; ours is kept."
+    assert told[Kind.ASSIGNMENT] == "Ours says ada, theirs bob; ours is kept."
+    assert told[Kind.STATE_NAME] == "Ours says as ada likes it, theirs as bob likes it; ours is kept."
+    assert set(told) == {Kind.SETTING, Kind.ASSIGNMENT, Kind.STATE_NAME}
+    with Workbench.open(ours, for_editing=False) as workbench:
+        assert workbench.beside.project_settings() == {"kept_runs": "20", "second_person_confirms": "yes"}
+        assert sorted(each.text.split()[0] for each in workbench.comments()) == ["ada"] * 3 + ["bob"] * 3
+
+
+def test_a_state_of_theirs_alone_gives_its_name_to_no_state_of_ours(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    change(ours, amount="amount")
+    change(theirs, payer_id="customer_id")
+    with Workbench.open(theirs) as workbench:
+        workbench.name_state(workbench.document.state, "July")
+        workbench.name_state(1, "the beginning")
+        publish(workbench)
+        workbench.add_run({"run_id": "r1", "state": 1}, [])
+    result = merge_files(base, ours, theirs)
+    assert [(left.kind, left.place) for left in result.left] == [
+        ("state name", f"state {result.document.state - 1}: July"),
+        ("publications", "1 more"),
+        ("runs", "1 more"),
+    ]
+    with Workbench.open(ours, for_editing=False) as workbench:
+        assert [(each.state, each.name) for each in workbench.beside.named_states()] == [(1, "the beginning")]
+
+
+def test_undo_takes_the_document_back_and_leaves_what_lies_beside(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    change(theirs, payer_id="customer_id")
+    decide(theirs, "bob")
+    merge_files(base, ours, theirs)
+    with Workbench.open(ours) as workbench:
+        assert workbench.undo_title() == "Merge theirs.metl"
+        workbench.undo()
+        assert len(workbench.comments()) == 3
+    assert pairs(ours) == {("id", "payment_id")}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from metl_gui.store import kept
+from metl_gui.workbench.merging import merge_files
+
+put = kept.change
+
+def killed(connection, wanted):
+    put(connection, wanted)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+kept.change = killed
+merge_files(*map(Path, sys.argv[1:]))
+"""
+
+
+def test_a_kill_when_all_is_written_and_nothing_committed_leaves_ours_as_it_was(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    base, ours, theirs = projects
+    change(theirs, payer_id="customer_id")
+    decide(theirs, "bob")
+    done = subprocess.run([sys.executable, "-c", KILLED, *map(str, projects)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert lying_beside(ours) == {}
+    assert pairs(ours) == {("id", "payment_id")}
+    merge_files(base, ours, theirs)
+    assert {kind for kind, _ in lying_beside(ours)} == set(Kind) - {Kind.STATE_NAME}
+    assert pairs(ours) == pairs(theirs)
+
+
+def test_an_export_of_theirs_takes_nothing_away_that_lies_beside(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    for path in (base, ours):
+        decide(path, "ada")
+    before = lying_beside(ours)
+    change(theirs, payer_id="customer_id")
+    for first in (base, write(base, "base.json")):
+        result = merge_files(first, ours, write(theirs, f"{first.suffix[1:]}.json"))
+        assert (result.conflicts, result.difference.beside) == ((), ())
+    assert lying_beside(ours) == before
+
+
+def test_masks_that_theirs_set_hide_values_in_samples_that_ours_includes(projects: tuple[Path, Path, Path]) -> None:
+    base, ours, theirs = projects
+    with Workbench.open(ours) as workbench:
+        keep_message(workbench, record(customer_id="VERYSECRET"))
+        include_samples(workbench, ORDERS)
+    with Workbench.open(theirs) as workbench:
+        mask(workbench, "customer_id")
+    merge_files(base, ours, theirs)
+    with Workbench.open(ours, for_editing=False) as workbench:
+        text = workbench.beside.included_text(find_schema(workbench.document, Side.EXTRACTION, ORDERS).id)
+    assert text
+    assert b"VERYSECRET" not in text
+
+
+def test_of_what_somebody_said_twice_theirs_takes_only_as_much_away_as_was_there(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    base, ours, theirs = projects
+    for path, times in ((base, 1), (ours, 2)):
+        with Workbench.open(path) as workbench:
+            for _ in range(times):
+                workbench.beside.add_comment(Subject(Spot(1)), "cents?", Stamp("ann", 1))
+    merge_files(base, ours, theirs)
+    with Workbench.open(ours) as workbench:
+        assert [comment.text for comment in workbench.comments()] == ["cents?"]
+
+
+DECIDED = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), st.sampled_from(["kept_runs", "framing"]), st.sampled_from(["5", "6", ""])),
+        st.tuples(st.just("say"), st.sampled_from(["one", "two"]), st.sampled_from(["1", "2"])),
+        st.tuples(st.just("unsay"), st.sampled_from(["one", "two"]), st.just("")),
+        st.tuples(st.just("assign"), st.sampled_from(["1", "2"]), st.sampled_from(["ann", "bob", ""])),
+    ),
+    max_size=5,
+)
+
+
+def play(path: Path, steps: list[tuple[str, str, str]]) -> dict[object, bytes]:
+    """Do some of what people do beside the states; everything that lies there then, in names."""
+    with Workbench.open(path) as workbench:
+        beside = workbench.beside
+        for kind, what, value in steps:
+            if kind == "set":
+                beside.put_project_settings({what: value})
+            elif kind == "say" and (what, int(value)) not in {(c.text, c.when_ms) for c in workbench.comments()}:
+                beside.add_comment(Subject(Spot(1)), what, Stamp("ann", int(value)))
+            elif kind == "unsay":
+                for comment in workbench.comments():
+                    _ = comment.text == what and workbench.remove_comment(comment.id)
+            elif kind == "assign":
+                beside.assign([(int(what), 1, int(what))], value, Stamp("ann", 1))
+    return {key: says for key, (says, _, _) in lying_beside(path).items()}
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DECIDED, DECIDED, DECIDED)
+def test_files_merge_beside_their_states_as_one_dictionary_a_side_does(
+    tmp_path_factory: pytest.TempPathFactory,
+    first: list[tuple[str, str, str]],
+    mine: list[tuple[str, str, str]],
+    other: list[tuple[str, str, str]],
+) -> None:
+    folder = tmp_path_factory.mktemp("sides")
+    base, ours, theirs = (folder / f"{name}.metl" for name in ("base", "ours", "theirs"))
+    with Workbench.create(base, "ann") as workbench:
+        fill(workbench)
+    said = [play(base, first)]
+    for copy, steps in ((ours, mine), (theirs, other)):
+        copy_file(base, copy)
+        said.append(play(copy, steps))
+    wanted, conflicts = model(*said)
+    result = merge_files(base, ours, theirs)
+    assert {key: says for key, (says, _, _) in lying_beside(ours).items()} == wanted
+    assert len(result.conflicts) == len(conflicts)
+    assert result.left == ()

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from keyring import set_keyring
+from keyring.backend import KeyringBackend
+from keyring.backends import fail, null
 
 from metl_gui.engine.targets import Kind as SparkKind
 from metl_gui.errors import RunError, UserError
-from metl_gui.workbench.places import settings_folder
+from metl_gui.own_files import settings_folder
 from metl_gui.workbench.profile_check import test_profile
 from metl_gui.workbench.profile_kinds import Kind
 from metl_gui.workbench.profiles import (
@@ -108,6 +111,17 @@ def test_a_secret_that_is_kept_need_not_be_given_again_and_goes_with_its_profile
     save_profile(made, {"token": "t1"})
     save_profile(Profile(name="cloud", target="sc://h:1"))
     assert keyring.kept == {}
+
+
+@pytest.mark.parametrize("backend", [null.Keyring, fail.Keyring])
+@pytest.mark.usefixtures("keyring")
+def test_a_keyring_that_keeps_nothing_is_found_out_when_a_secret_is_given(backend: type[KeyringBackend]) -> None:
+    set_keyring(backend())
+    with pytest.raises(RunError) as caught:
+        save_profile(Profile(name="c", target="sc://h:1", secrets=(("token", "keyring"),)), {"token": "hunter2"})
+    assert "env:NAME" in caught.value.hint
+    assert "hunter2" not in str(caught.value)
+    assert profiles() == ()
 
 
 def test_a_locked_keyring_is_explained_and_nothing_is_kept(keyring: MemoryKeyring) -> None:

@@ -24,7 +24,10 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from metl_gui.own_files import is_only_ours, make_folder
+
 PACKAGE = "metl_gui.engine.kernel.compiled"
+_NAMED = "METL_KERNEL_CACHE"
 _READY = "ready"
 _LOCK = "building"
 _STALE_SECONDS = 300.0
@@ -63,17 +66,27 @@ def _processor() -> str:
 
 @cache
 def folder() -> Path | None:
-    """Return the folder of this build, made when it is missing; ``None`` when nothing can be kept anywhere."""
-    named = os.environ.get("METL_KERNEL_CACHE")
-    places = [Path(named)] if named else [_cache_home() / "metl-gui" / "kernel", _temporary()]
-    for place in places:
-        try:
-            found = place / digest()
-            found.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if _is_ours(found) and os.access(found, os.W_OK | os.X_OK):
-                return found
-        except (OSError, RuntimeError):
-            continue
+    """Return the folder of this build, made when it is missing; ``None`` when nothing can be kept anywhere.
+
+    What is loaded from it runs, so nobody else may have had a hand in it: a folder that others could change is none.
+    """
+    named = os.environ.get(_NAMED)
+    found = _made(Path(named)) if named else _made(_cache_home() / "metl-gui" / "kernel")
+    return found if found is not None or named else _in_temporary_folder()
+
+
+def named() -> dict[str, str]:
+    """Return what names the folder to a process that has a temporary folder of its own."""
+    found = folder()
+    return {_NAMED: str(found.parent)} if found is not None else {}
+
+
+def _made(place: Path) -> Path | None:
+    with contextlib.suppress(OSError, RuntimeError):
+        found = place / digest()
+        make_folder(found)
+        if is_only_ours(found) and os.access(found, os.W_OK | os.X_OK):
+            return found
     return None
 
 
@@ -84,17 +97,15 @@ def _cache_home() -> Path:
     return Path.home() / ".cache"
 
 
-def _temporary() -> Path:
+def _in_temporary_folder() -> Path | None:
+    """Find a folder that a process of ours has made there before, or make one under a name that nobody can foresee."""
     owner = os.getuid() if hasattr(os, "getuid") else 0
-    return Path(tempfile.gettempdir()) / f"metl-kernel-{owner}"
-
-
-def _is_ours(found: Path) -> bool:
-    """Say whether nobody else can put code there: what is loaded from it runs."""
-    if not hasattr(os, "getuid"):
-        return True
-    state = found.stat()
-    return state.st_uid == os.getuid() and not state.st_mode & 0o022
+    prefix = f"metl-kernel-{owner}-"
+    with contextlib.suppress(OSError):
+        temporary = Path(tempfile.gettempdir())
+        known = (place for place in sorted(temporary.glob(f"{prefix}*")) if is_only_ours(place))
+        return _made(next(known, None) or Path(tempfile.mkdtemp(prefix=prefix)))
+    return None
 
 
 def is_ready() -> bool:
@@ -118,7 +129,7 @@ def build() -> None:
     warm()
     found = folder()
     if found is not None:
-        (found / _READY).touch()
+        (found / _READY).touch(0o600)
         _forget_old(found.parent)
 
 
@@ -165,7 +176,7 @@ def _locked(lock: Path) -> bool:
         if not _is_alive(lock):
             lock.unlink()
     try:
-        lock.touch(exist_ok=False)
+        lock.touch(0o600, exist_ok=False)
     except OSError:
         return False
     return True
@@ -189,8 +200,13 @@ def why_not() -> str:
     """Say in a sentence why only the reference maps here; empty when machine code is there or will be."""
     if not is_possible():
         return "numba is not installed, so records were mapped without machine code, at about a tenth of the speed."
+    if folder() is None and (named := os.environ.get(_NAMED)):
+        return (
+            f"{named}, which {_NAMED} names, cannot be written or others can put code there, so records were mapped "
+            "without machine code; name a folder that is yours alone."
+        )
     if folder() is None:
-        return "No folder can keep machine code, so records were mapped without; METL_KERNEL_CACHE names another one."
+        return f"No folder can keep machine code, so records were mapped without; {_NAMED} names another one."
     return ""
 
 

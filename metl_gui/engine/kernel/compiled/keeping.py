@@ -7,11 +7,13 @@ anything for sources in a zip. Here the folder is named by a digest of all sourc
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
 from metl_gui.engine.kernel.compiled.build import digest, folder
+from metl_gui.own_files import close_all
 
 
 class Locator(_CacheLocator):
@@ -38,11 +40,20 @@ class Locator(_CacheLocator):
         return cls(function.__code__.co_firstlineno)
 
 
+class KeptCache(FunctionCache):
+    """Keeps the code of one function in files that only their owner reads."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for one signature."""
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba ships none
+        close_all(Path(self.cache_path))
+
+
 def keep(dispatcher: Any, locator: type[Locator] = Locator) -> Any:
     """Keep what is compiled of a function; where there is no folder, it is compiled anew by each process."""
     if folder() is not None:
         # numba takes both from classes of its own kind.
         kept = type("Kept", (CompileResultCacheImpl,), {"_locator_classes": (locator,)})
-        make: Any = type("Cache", (FunctionCache,), {"_impl_class": kept})
+        make: Any = type("Cache", (KeptCache,), {"_impl_class": kept})
         dispatcher._cache = make(dispatcher.py_func)
     return dispatcher

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import ssl
 import time
 from collections.abc import Iterator
@@ -48,6 +49,7 @@ def ask(answer: Any, **place: str) -> Any:
         (Answer(b"", 302, {"Location": "http://else.example/?token=hush"}), "http://else.example, which is not"),
         (Answer(b"", 302, {"Location": "/x"}), "without end"),
         (Answer(b"junk", headers={"Content-Encoding": "gzip"}), "not packed as it says"),
+        (Answer(gzip.compress(gzip.compress(b"[]")), headers={"Content-Encoding": "gzip, gzip"}), "more than once"),
     ],
 )
 def test_an_answer_that_is_none_is_told_in_words(answer: Answer, said: str) -> None:

@@ -1,0 +1,169 @@
+"""Folders and files that are this user's alone: where they lie, whether nobody else can touch them, how they are made.
+
+Raw records lie in the user's cache and data folders, so these are closed to everybody else, and so is what is made in a
+closed folder. What goes where a person asked for it has the rights that the person's umask gives. Needs nothing but
+Python: it travels to executors, where it is there before anything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Literal, TypeAlias
+
+APPLICATION = "metl-gui"
+_ROOT = 0
+_OTHERS = 0o077
+_OTHERS_WRITE = 0o022
+_MOST_LINKS = 40
+
+How: TypeAlias = Literal["wb", "ab", "xb", "a+b"]
+
+
+def cache_folder() -> Path:
+    """Return the folder of everything that may be deleted at any time."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path(APPLICATION, appauthor=False)
+
+
+def settings_folder() -> Path:
+    """Return the folder of the user's settings."""
+    from platformdirs import user_config_path
+
+    return user_config_path(APPLICATION, appauthor=False)
+
+
+def data_folder() -> Path:
+    """Return the folder of what belongs to the user."""
+    from platformdirs import user_data_path
+
+    return user_data_path(APPLICATION, appauthor=False)
+
+
+def is_own(place: Path) -> bool:
+    """Say whether a place is below the user's cache or data folder, and not one that a person named."""
+    try:
+        folders = (cache_folder(), data_folder())
+    except ImportError:  # a job that was exported, on a computer where nothing of ours is kept
+        return False
+    return any(place.resolve().is_relative_to(own.resolve()) for own in folders)
+
+
+def is_only_ours(folder: Path) -> bool:
+    """Say whether a folder is there and nobody else could have put something into it, or another one in its place.
+
+    That is so when it is ours, and every folder on the way to it is ours or the system's, and others may write to none
+    of them; a sticky one, such as the temporary folder, lets others add to it and take nothing away. Links are followed
+    one by one, and one that somebody else made leads nowhere.
+
+    Raises:
+        OSError: it cannot be found out.
+    """
+    if not hasattr(os, "getuid"):
+        return folder.is_dir()
+    place, left = Path("/"), list(reversed((Path.cwd() / folder).parts))
+    links = 0
+    while left:
+        entry = place / left.pop()
+        try:
+            found = entry.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        if found.st_uid not in {_ROOT, os.getuid()}:
+            return False
+        if stat.S_ISLNK(found.st_mode):
+            links += 1
+            if links > _MOST_LINKS:
+                return False
+            left += reversed(entry.readlink().parts)
+        elif not stat.S_ISDIR(found.st_mode) or (found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX):
+            return False
+        else:
+            place = entry
+    found = place.lstat()
+    return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_WRITE
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, all for their owner alone; one that is there stays as it is.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileNotFoundError:
+        make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def is_closed(folder: Path) -> bool:
+    """Say whether a folder lets nobody but its owner in.
+
+    Raises:
+        OSError: it is not there.
+    """
+    return not folder.stat().st_mode & _OTHERS
+
+
+def make_below(root: Path, names: Iterable[str]) -> Path:
+    """Make folders in a folder that is there, as closed as that is, and return the last.
+
+    Raises:
+        OSError: it is gone, or cannot be written.
+    """
+    folder, mode = root, 0o700 if is_closed(root) else 0o777
+    for name in names:
+        folder /= name
+        folder.mkdir(mode, exist_ok=True)
+    return folder
+
+
+def open_file(path: Path, how: How) -> IO[bytes]:
+    """Open a file to write; one that is made in a closed folder is closed from the first moment.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    return open(path, how, opener=_closed if is_closed(path.parent) else None)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file; one that is made in a closed folder is closed from the first moment.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with open_file(path, "wb") as file:
+        file.write(content)
+
+
+def _closed(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def close_all(folder: Path) -> None:
+    """Take from everybody else what they may do with a folder and all in it; links are left alone.
+
+    What belongs to others stays as it is.
+
+    Raises:
+        OSError: it cannot be looked into.
+    """
+    for _, _, files, place in os.fwalk(folder, follow_symlinks=False):
+        # The folder first: nobody can swap what lies in it from then on.
+        if _is_open(os.fstat(place)):
+            os.fchmod(place, os.fstat(place).st_mode & 0o700)
+        for name in files:
+            with contextlib.suppress(FileNotFoundError):  # of a program that is at work there
+                found = os.stat(name, dir_fd=place, follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and _is_open(found):
+                    os.chmod(name, found.st_mode & 0o700, dir_fd=place)
+
+
+def _is_open(found: os.stat_result) -> bool:
+    return bool(found.st_mode & _OTHERS) and found.st_uid == os.getuid()

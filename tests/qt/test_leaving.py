@@ -1,0 +1,271 @@
+"""Leaving while a run goes on in the window: asked before, waited for or stopped, and the run is in the history."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from metl_gui.engine.events import EngineEvent, RunProgressed
+from metl_gui.ui import theme as themes
+from metl_gui.ui.leaving import QUITTING, RunQuestion
+from metl_gui.ui.run.followed import FollowedRun
+from metl_gui.ui.window import Window
+from metl_gui.workbench.replaying import ReplayRequest
+from metl_gui.workbench.run_history import PastRun, runs
+from metl_gui.workbench.running import RunRequest
+from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+from tests.helpers.killing import below, command_of
+from tests.helpers.long_runs import many_files
+from tests.qt.conftest import activate
+from tests.qt.recorded_runs import progress
+
+_RUN_MS = 180_000
+
+
+@pytest.fixture
+def lasting(threaded: Window, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Iterator[Window]:
+    """Return a window with real threads, whose runs last until somebody acts."""
+    monkeypatch.setenv("METL_KERNEL_CACHE", "/dev/null/nowhere")
+    yield threaded
+    threaded.run_page.stop()
+    qtbot.waitUntil(lambda: not threaded.spark.is_running, timeout=_RUN_MS)
+
+
+def start(window: Window, source: Path, qtbot: QtBot) -> None:
+    """Start a test run, and wait until it has counted something."""
+
+    def has_counted(event: EngineEvent) -> bool:
+        return isinstance(event, RunProgressed) and event.tally.read > 0
+
+    window.run_page.setup.source.setText(str(source))
+    with qtbot.waitSignal(window.spark.told, timeout=_RUN_MS, check_params_cb=has_counted):
+        window.actions_table["run"].trigger()
+
+
+def asked(window: Window) -> RunQuestion:
+    question = window.leaving.question
+    assert question is not None
+    assert question.isVisible()
+    return question
+
+
+def press(window: Window, answer: str) -> None:
+    QTest.mouseClick(asked(window).buttons[answer], Qt.MouseButton.LeftButton)
+
+
+def kept(project: Path) -> list[PastRun]:
+    with Workbench.open(project, for_editing=False) as workbench:
+        return list(runs(workbench))
+
+
+@pytest.mark.spark
+def test_quitting_during_a_run_asks_and_goes_on_until_it_is_stopped_which_the_history_shows(
+    lasting: Window, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = lasting
+    activate(window)
+    start(window, many_files(sample.messages / "payments.jsonl", tmp_path / "long", 400), qtbot)
+    QTest.keyClick(window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+    question = asked(window)
+    assert question.windowTitle() == "Quit while a test run goes on?"
+    QTest.keyClick(question, Qt.Key.Key_Escape)
+    assert (window.leaving.question, window.isVisible(), window.spark.is_running) == (None, True, True)
+
+    assert not window.close()
+    press(window, "wait")
+    assert asked(window).buttons["cancel"].text() == "Do not quit"
+    with qtbot.waitSignal(window.spark.told, timeout=_RUN_MS):
+        pass
+    assert asked(window).facts.text() == window.run_page.head.facts.text()
+    QTest.keyClick(asked(window), Qt.Key.Key_Escape)
+    assert (window.leaving.question, window.isVisible(), window.spark.is_running) == (None, True, True)
+
+    window.close()
+    press(window, "stop")
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=_RUN_MS)
+    (run,) = kept(sample.project)
+    assert (run.status, run.outcome) == ("cancelled", "cancelled")
+    assert 0 < run.report.read == run.report.mapped + run.report.filtered + run.report.set_aside + run.report.skipped
+    assert not (run.folder / "messages").exists()
+
+
+@pytest.mark.spark
+def test_a_window_that_is_to_wait_closes_by_itself_when_the_run_has_finished(
+    lasting: Window, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = lasting
+    start(window, many_files(sample.messages / "payments.jsonl", tmp_path / "short", 12), qtbot)
+    window.close()
+    QTest.keyClick(asked(window), Qt.Key.Key_Return)  # the first answer is to wait
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=_RUN_MS)
+    (run,) = kept(sample.project)
+    assert (run.outcome, run.report.read) == ("finished", 12 * 1_408)
+
+
+@pytest.mark.spark
+def test_a_window_that_is_to_wait_stays_when_the_run_fails_and_says_why(
+    lasting: Window, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = lasting
+    start(window, many_files(sample.messages / "payments.jsonl", tmp_path / "long", 400), qtbot)
+    window.close()
+    press(window, "wait")
+    spark = window.spark.process.process_id
+    assert spark is not None
+    with qtbot.waitSignal(window.spark.ended, timeout=_RUN_MS):
+        os.kill(next(i for i in below(spark) if "java" in command_of(i)), signal.SIGKILL)
+    assert (window.leaving.question, window.isVisible()) == (None, True)
+    assert window.run_page.failure.isVisible()
+    assert window.run_page.head.pill.text() == "killed"
+    listed = window.run_page.setup.history.model
+    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.entries] == ["killed"], timeout=_RUN_MS)
+
+
+@pytest.mark.spark
+def test_another_project_in_place_of_one_with_a_run_asks_in_the_same_way(
+    lasting: Window, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = lasting
+    other = tmp_path / "other.metl"
+    assert window.project.workbench is not None
+    assert window.project.workbench.save_copy(other)
+    start(window, many_files(sample.messages / "payments.jsonl", tmp_path / "long", 400), qtbot)
+    window.actions_table["close"].trigger()
+    assert asked(window).windowTitle() == "Close fx while a test run goes on?"
+    press(window, "cancel")
+    window.commands.open(other)
+    assert asked(window).windowTitle() == "Open other while a test run goes on?"
+    press(window, "cancel")
+    assert (window.opening.job, window.spark.is_running) == (None, True)
+    window.commands.open(other)
+    with qtbot.waitSignal(window.projects.shown, timeout=_RUN_MS):
+        press(window, "stop")
+    assert window.project.workbench is not None
+    assert window.project.workbench.path == other
+    assert [run.outcome for run in kept(sample.project)] == ["cancelled"]
+
+
+class LoggingOut:
+    """Stands for Qt's session manager, of which Python can make none."""
+
+    def __init__(self, may_ask: bool = True) -> None:
+        self.may_ask = may_ask
+        self.said: list[str] = []
+
+    def allowsInteraction(self) -> bool:  # noqa: N802 - as Qt names it
+        return self.may_ask
+
+    def release(self) -> None:
+        self.said.append("go on")
+
+    def cancel(self) -> None:
+        self.said.append("stay")
+
+
+@pytest.mark.spark
+def test_logging_out_asks_too_and_where_nobody_can_be_asked_the_run_is_stopped_and_kept(
+    lasting: Window, sample: SampleFolder, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = lasting
+    start(window, many_files(sample.messages / "payments.jsonl", tmp_path / "long", 400), qtbot)
+    asking, silent = LoggingOut(), LoggingOut(may_ask=False)
+    QTimer.singleShot(0, lambda: press(window, "cancel"))
+    window.leaving.session_ends(asking)
+    assert (asking.said, window.spark.is_running) == (["stay"], True)
+    window.leaving.session_ends(silent)
+    assert (silent.said, window.spark.is_running) == ([], False)
+    assert [run.outcome for run in kept(sample.project)] == ["cancelled"]
+
+
+# without Spark
+
+
+@pytest.fixture
+def running(window: Window, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
+    """Return a window in which a run goes on, as far as it knows."""
+    monkeypatch.setattr(type(window.spark), "is_running", property(lambda _self: True))
+    window.run_page.own = FollowedRun("Test · state 12", "r1")
+    window.run_page.own.take(progress("r1", 12, 40))
+    yield window
+    monkeypatch.undo()
+
+
+def test_a_run_without_an_end_cannot_be_waited_for(running: Window) -> None:
+    running.run_page.last_request = RunRequest("in", follow=True)
+    running.close()
+    question = asked(running)
+    assert list(question.buttons) == ["stop", "cancel"]
+    assert "what it has put in place stays" in question.accessibleDescription()
+    QTest.keyClick(question, Qt.Key.Key_Escape)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (RunRequest("in"), "none of its messages is kept"),
+        (RunRequest("in", "kafka://b:9092/{entity}"), "what it has sent stays in its topics"),
+        (ReplayRequest("errors"), "none of its messages is kept"),
+    ],
+)
+def test_the_question_says_what_stopping_costs(
+    running: Window, request_: RunRequest | ReplayRequest, words: str
+) -> None:
+    running.run_page.last_request = request_
+    running.close()
+    question = asked(running)
+    assert words in question.accessibleDescription()
+    assert ("replay" in question.windowTitle()) is isinstance(request_, ReplayRequest)
+    press(running, "cancel")
+
+
+def test_every_answer_can_be_reached_with_the_keyboard_and_enter_alone_loses_nothing(
+    running: Window, qtbot: QtBot
+) -> None:
+    running.run_page.last_request = RunRequest("in")
+    activate(running)
+    running.close()
+    question = asked(running)
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is question)
+    reached = []
+    for _ in question.buttons:
+        focus = QApplication.focusWidget()
+        reached.append(focus.objectName() if focus is not None else "")
+        QTest.keyClick(question, Qt.Key.Key_Tab)
+    assert reached == ["wait", "stop", "cancel"]
+    QTest.keyClick(question, Qt.Key.Key_Return)
+    assert question.windowTitle() == "Waiting for the test run"
+    assert QApplication.focusWidget() is question.buttons["cancel"]
+    QTest.keyClick(question, Qt.Key.Key_Return)
+    assert (running.leaving.question, running.isVisible()) == (None, True)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1100, 700), (1600, 1000)])
+def test_question_and_waiting_have_room_for_all_their_words(
+    running: Window, tmp_path: Path, theme: str, size: tuple[int, int]
+) -> None:
+    themes.apply(QApplication.instance(), themes.load(theme))  # type: ignore[arg-type]  # an application is there
+    running.resize(*size)
+    running.show_page(2)
+    running.run_page.last_request = RunRequest("in")
+    running.leaving.before(QUITTING, running.close)
+    question = asked(running)
+    for answer in ("wait", "stop"):
+        QApplication.processEvents()
+        for button in question.buttons.values():
+            assert button.isHidden() or button.width() >= button.sizeHint().width()
+        assert question.width() <= size[0]
+        picture = running.grab()
+        question.render(picture, question.geometry().topLeft() - running.geometry().topLeft())
+        assert picture.save(str(tmp_path / f"{answer}-{theme}-{size[0]}.png"))
+        press(running, answer)
+    press(running, "cancel")

@@ -1,0 +1,102 @@
+"""Every command of the documentation that is meant to be run: page after page, each block in its order.
+
+A fenced block without a language is run. The first hour makes a project and runs it; every other page goes on with a
+copy of what that leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from metl_gui.cli.main import main
+from tests.helpers import documents
+
+FIRST = documents.PAGES / "guide" / "first-hour.md"
+RUN = [page for page in documents.pages() if documents.code_blocks(page, "")]
+_ROW = re.compile(r"^\| `metl ([^`]+)` \| (.*?) \|", re.MULTILINE)
+_NAME = re.compile(r"`([^`]+)`")
+_BLOCK = "fx.payments.orders@5:payment@2.0.0"
+CALLS = {
+    "new": "new other.metl",
+    "import": "import fx.metl --tree extraction sample_projects/fx/waiting",
+    "map": "map fx.metl --csv sample_projects/fx/mapping.csv --dry-run",
+    "undo": "undo fx.metl",
+    "review PROJECT --list": "review fx.metl --list",
+    "review": f"review fx.metl --confirm {_BLOCK}",
+    "search": "search fx.metl --reverse payment.payer_id",
+    "search PROJECT --versions": "search fx.metl --versions fx.payments.orders",
+    "suggest": "suggest fx.metl --entity account",
+    "history": "history fx.metl --limit 5",
+    "history PROJECT --of": f"history fx.metl --of {_BLOCK}",
+    "show": "show fx.metl",
+    "check": "check fx.metl",
+    "check PROJECT --against": "check fx.metl --against sample_projects/fx/waiting",
+    "publish": "publish fx.metl",
+    "export": "export fx.metl --format csv -o fx.csv",
+    "export --list": "export --list",
+    "diff": "diff fx.metl",
+    "set": "set fx.metl --schema fx.payments.orders ask=always",
+    "entity PROJECT show": "entity fx.metl show payment",
+    "comment": "comment fx.metl fx.payments.orders",
+    "unlink": "unlink fx.metl fx.payments.orders.state@4 --dry-run",
+    "preview": "preview fx.metl --source sample_projects/fx/cdc/payments.jsonl --limit 1",
+    "samples": "samples fx.metl",
+    "runs": "runs fx.metl",
+    "profile list": "profile list",
+    "doctor": "doctor",
+    "lane list": "lane list fx.metl",
+}
+"""How each document of the reference is asked for, one after the other."""
+
+
+def metl(folder: Path, *words: str) -> tuple[int, str]:
+    """Run a command in a folder; return how it ended and what it printed."""
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+        return main(words), printed.getvalue()
+
+
+def follow(page: Path, folder: Path) -> None:
+    """Do what a page says."""
+    for program, *words in documents.page_commands(page):
+        assert program == "metl", f"{page.name} is to run {program}, which is not the program"
+        code, printed = metl(folder, *words)
+        assert (code, bool(printed)) == (0, True), f"metl {' '.join(words)}\n{printed}"
+
+
+@pytest.fixture(scope="module")
+def first_hour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of somebody who has followed the first page."""
+    folder = tmp_path_factory.mktemp("first_hour")
+    (folder / "sample_projects").symlink_to(documents.ROOT / "sample_projects")
+    follow(FIRST, folder)
+    return folder
+
+
+@pytest.fixture
+def folder(first_hour: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(first_hour, tmp_path / "goes_on", symlinks=True))
+
+
+def test_the_first_hour_leaves_a_project_messages_and_an_export(first_hour: Path) -> None:
+    assert {path.name for path in first_hour.iterdir()} >= {"fx.metl", "out", "fx.json"}
+
+
+@pytest.mark.parametrize("page", [page for page in RUN if page != FIRST], ids=lambda page: page.stem)
+def test_the_commands_of_a_page_run_one_after_the_other(page: Path, folder: Path) -> None:
+    follow(page, folder)
+
+
+def test_each_document_has_the_names_that_the_reference_gives_it(folder: Path) -> None:
+    told = dict(_ROW.findall((documents.PAGES / "reference" / "json.md").read_text("utf-8")))
+    assert told.keys() == CALLS.keys()
+    for command, call in CALLS.items():
+        _, printed = metl(folder, *shlex.split(call), "--json")
+        assert set(json.loads(printed)) == set(_NAME.findall(told[command])), command

@@ -17,7 +17,6 @@ from typing import IO, Literal, TypeAlias
 APPLICATION = "metl-gui"
 _ROOT = 0
 _OTHERS = 0o077
-_OTHERS_WRITE = 0o022
 _MOST_LINKS = 40
 
 How: TypeAlias = Literal["wb", "ab", "xb", "a+b"]
@@ -57,8 +56,9 @@ def is_only_ours(folder: Path) -> bool:
     """Say whether a folder is there and nobody else could have put something into it, or another one in its place.
 
     That is so when it is ours, and every folder on the way to it is ours or the system's, and others may write to none
-    of them; a sticky one, such as the temporary folder, lets others add to it and take nothing away. Links are followed
-    one by one, and one that somebody else made leads nowhere.
+    of them; a sticky one, such as the temporary folder, lets others add to it and take nothing away. A group that is
+    ours alone, as where each user has one and files are made with a umask of 002, is no others. Links are followed one
+    by one, and one that somebody else made leads nowhere.
 
     Raises:
         OSError: it cannot be found out.
@@ -80,12 +80,29 @@ def is_only_ours(folder: Path) -> bool:
             if links > _MOST_LINKS:
                 return False
             left += reversed(entry.readlink().parts)
-        elif not stat.S_ISDIR(found.st_mode) or (found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX):
+        elif not stat.S_ISDIR(found.st_mode) or (_lets_others_write(found) and not found.st_mode & stat.S_ISVTX):
             return False
         else:
             place = entry
     found = place.lstat()
-    return found.st_uid == os.getuid() and not found.st_mode & _OTHERS_WRITE
+    return found.st_uid == os.getuid() and not _lets_others_write(found)
+
+
+def _lets_others_write(found: os.stat_result) -> bool:
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
+
+
+def _is_own_group(number: int) -> bool:
+    import grp
+    import pwd
+
+    try:
+        own, members = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(number).gr_mem
+    except KeyError:  # nobody knows who is in it
+        return False
+    return {own}.issuperset(members) and all(user.pw_name == own for user in pwd.getpwall() if user.pw_gid == number)
 
 
 def make_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -147,6 +148,27 @@ def test_a_link_of_our_own_is_followed_to_what_it_leads_to(tmp_path: Path) -> No
     assert not is_only_ours(tmp_path / "by-way")
     (tmp_path / "around").symlink_to("around")
     assert not is_only_ours(tmp_path / "around")
+
+
+@pytest.mark.parametrize(
+    ("members", "whose", "is_ours"),
+    [([], "us", True), (["us"], "us", True), (["us", "them"], "us", False), ([], "them", False), (None, "us", False)],
+)
+def test_a_folder_that_a_group_may_change_is_ours_where_nobody_else_is_in_the_group(
+    members: list[str] | None, whose: str, is_ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def members_of(number: int) -> SimpleNamespace:
+        if members is None:
+            raise KeyError(number)
+        return SimpleNamespace(gr_mem=members)
+
+    group = tmp_path.stat().st_gid
+    monkeypatch.setattr("grp.getgrgid", members_of)
+    monkeypatch.setattr("pwd.getpwuid", lambda _number: SimpleNamespace(pw_name="us"))
+    monkeypatch.setattr("pwd.getpwall", lambda: [SimpleNamespace(pw_name=whose, pw_gid=group)])
+    tmp_path.chmod(0o775)
+    (tmp_path / "kept").mkdir(mode=0o700)
+    assert is_only_ours(tmp_path / "kept") is is_ours
 
 
 def test_where_the_cache_is_open_to_others_processes_share_a_folder_in_the_temporary_one(

@@ -99,10 +99,12 @@ def _is_own_group(number: int) -> bool:
     import pwd
 
     try:
-        own, members = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(number).gr_mem
+        own, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(number)
     except KeyError:  # nobody knows who is in it
         return False
-    return {own}.issuperset(members) and all(user.pw_name == own for user in pwd.getpwall() if user.pw_gid == number)
+    # Directory services do not tell who is in a group: one that is not named after its user counts as shared.
+    is_alone = all(user.pw_name == own for user in pwd.getpwall() if user.pw_gid == number)
+    return is_alone and group.gr_name == own and {own}.issuperset(group.gr_mem)
 
 
 def make_folder(folder: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from metl_gui.core.blocks import BlockKey
 from metl_gui.core.draft import Change
 from metl_gui.core.nodes import Side
-from metl_gui.store.unpacking import Unpacking
+from metl_gui.store.unpacking import TIMES, Unpacking
 
 _LEVEL = 6
 _RAW = -15
@@ -95,5 +95,11 @@ class Touched:
 
 
 def _packed(text: bytes) -> bytes:
-    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
+    packed = _deflated(text, zlib.Z_DEFAULT_STRATEGY)
+    # One comment on every block repeats itself beyond what is unpacked again: letters alone shrink eightfold at most.
+    return packed if len(text) <= TIMES * len(packed) else _deflated(text, zlib.Z_HUFFMAN_ONLY)
+
+
+def _deflated(text: bytes, strategy: int) -> bytes:
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, strategy)
     return compressor.compress(text) + compressor.flush()

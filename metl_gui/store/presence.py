@@ -59,6 +59,8 @@ class Presence:
         self._is_logged = False
         self._log_files: dict[Path, FileNumber] = {}
         self._at: int | None = None
+        self._without: tuple[int, int] | None = None
+        """Size and time of the file when the whole of it was looked through in vain."""
         self._latest_ms = 0
         self._is_overwritten = False
 
@@ -159,11 +161,16 @@ class Presence:
             found = self._read(self._at, len(mark) + _TIME_BYTES)
             if found.startswith(mark) and int.from_bytes(found[len(mark) :], "big") >= self._latest_ms:
                 return int.from_bytes(found[len(mark) :], "big")
+        facts = os.fstat(self._connection.descriptor)
+        seen = facts.st_size, facts.st_mtime_ns
+        if seen == self._without:
+            return None
         latest = None
         for at in self._places(mark):
             renewed_ms = int.from_bytes(self._read(at + len(mark), _TIME_BYTES), "big")
             if latest is None or renewed_ms > latest:
                 latest, self._at = renewed_ms, at
+        self._without = seen if latest is None else None
         return latest
 
     def _places(self, mark: bytes) -> Iterator[int]:
@@ -186,7 +193,9 @@ class Presence:
 
 def _mark(holder: lease.Holder) -> bytes:
     """Write a lease as it stands in a row of its table, up to the time of its last renewal."""
-    size = next(size for size in (1, 2, 3, 4, 6, 8) if holder.process_id < 1 << (8 * size - 1))
+    # SQLite has forms of their own for 0 and 1, which the first process of a container has as its number.
+    sizes = (size for size in (1, 2, 3, 4, 6, 8) if holder.process_id < 1 << (8 * size - 1))
+    size = 0 if holder.process_id in (0, 1) else next(sizes)
     texts = holder.token + holder.who + holder.host + holder.machine
-    numbers = holder.process_id.to_bytes(size, "big"), holder.since_ms.to_bytes(_TIME_BYTES, "big")
-    return texts.encode() + numbers[0] + holder.process_start.encode() + numbers[1]
+    number = holder.process_id.to_bytes(size, "big") if size else b""
+    return texts.encode() + number + holder.process_start.encode() + holder.since_ms.to_bytes(_TIME_BYTES, "big")

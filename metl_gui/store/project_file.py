@@ -67,7 +67,9 @@ class ProjectFile:
         return cls.open(path, for_editing=True, who=who)
 
     @classmethod
-    def open(cls, path: Path, for_editing: bool, who: str = "", take_over: bool = False) -> ProjectFile:
+    def open(
+        cls, path: Path, for_editing: bool, who: str = "", take_over: bool = False, *, is_sound: bool = False
+    ) -> ProjectFile:
         """Open a project, migrating an older one after a backup beside it (``backup``).
 
         Args:
@@ -75,6 +77,7 @@ class ProjectFile:
             for_editing: take the editing lease; else it can be read, and runs can be added.
             who: the person, named to others who want to edit.
             take_over: edit even if another living editor has the lease; that one turns read only.
+            is_sound: its pages were looked through before, by somebody who looks every second; not again.
 
         Raises:
             ProjectHeldError: somebody else edits it.
@@ -90,7 +93,8 @@ class ProjectFile:
                 if found not in range(1, VERSION + 1):
                     raise damaged(path, f"It says that it has version {found}, which never was")
                 shape.require_shape(connection, path, shape.shape_of(found))
-                shape.require_soundness(connection, path)
+                if not is_sound:
+                    shape.require_soundness(connection, path)
                 backup = None
                 if holder is not None or found < VERSION:
                     backup = bring_up_to_date(connection, path)

@@ -1,15 +1,16 @@
 """Unpacking what a project file holds deflated, up to a bound: a few bytes can be made to grow a thousandfold.
 
 The bound grows with the packed bytes that one reading meets, for no fixed number fits: undoing an import of the largest
-project that this program is made for, 10^7 attributes, is one change of some gigabytes. Changes of such imports, which
-repeat themselves most, were measured to unpack to 18 times their size; what is small anyway may grow more.
+project that this program is made for, 10^7 attributes, is one change of some gigabytes. Changes of such imports were
+measured to unpack to 18 times their size, decisions on 100,000 blocks at once to 45 times, with one long comment on all
+of them to 98 times; what is small anyway may grow more. Changes are written such that they keep the bound.
 """
 
 from __future__ import annotations
 
 import zlib
 
-TIMES = 64
+TIMES = 128
 """What one reading unpacks may have so many times the bytes of what is packed ..."""
 
 LEAST_BYTES = 32 << 20

@@ -24,6 +24,7 @@ from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import MetlError, RunCancelled, RunError, UserError
+from metl_gui.store.connection import number_of
 from metl_gui.store.lease import Holder
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.workbench.lanes import announce_pinned
@@ -158,9 +159,12 @@ class Production:
 
     def _take_published(self) -> None:
         state, told = self.order.spec.state, ""
+        project, sound = Path(self.order.project), None
         while not self.is_over.wait(_PUBLISHED_SECONDS):
             try:
-                live = _live_state(Path(self.order.project))
+                found = number_of(project)
+                live = _live_state(project, is_sound=found == sound)
+                sound = found
                 if live is not None and live != state:
                     self._use(live)
                     state = live
@@ -216,8 +220,8 @@ class Production:
                 _log.warning("the heartbeat cannot be written: %s", error)
 
 
-def _live_state(project: Path) -> int | None:
-    with ProjectFile.open(project, for_editing=False) as opened:
+def _live_state(project: Path, *, is_sound: bool) -> int | None:
+    with ProjectFile.open(project, for_editing=False, is_sound=is_sound) as opened:
         return opened.beside.live_state()
 
 

@@ -5,6 +5,7 @@ They bring plugins and versions of libraries that have no place in ours.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -27,12 +28,15 @@ def python_with(*requirements: str) -> Path:
     """
     digest = sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:16]
     place, done = _CACHE / digest, _CACHE / digest / "is-whole"
-    if not done.exists():
-        shutil.rmtree(place, ignore_errors=True)
-        venv.create(place, with_pip=True)
-        python = place / "bin" / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, timeout=600)
-        done.touch()
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    with (_CACHE / f"{digest}.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests of several processes may want it at once
+        if not done.exists():
+            shutil.rmtree(place, ignore_errors=True)
+            venv.create(place, with_pip=True)
+            python = place / "bin" / "python"
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, timeout=600)
+            done.touch()
     return place / "bin" / "python"
 
 

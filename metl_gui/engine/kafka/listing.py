@@ -32,8 +32,11 @@ EARLIEST: Final = OFFSET_SPEC_EARLIEST
 LATEST: Final = OFFSET_SPEC_LATEST
 Place = tuple[str, int]
 
-_PASSING = NO_LEADER | {KafkaError.UNKNOWN_TOPIC_OR_PART}
-"""What servers say of a partition that is there, until all of them know it and who answers for it."""
+_PASSING = NO_LEADER | {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT}
+"""What servers say of a partition that is there, until all of them know it and who answers for it.
+
+The client says ``_NOENT`` where nobody answers for any of the partitions, as while the only broker comes back.
+"""
 
 
 class ListedPartition(msgspec.Struct, frozen=True):

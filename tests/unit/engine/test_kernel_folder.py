@@ -151,16 +151,23 @@ def test_a_link_of_our_own_is_followed_to_what_it_leads_to(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("members", "whose", "is_ours"),
-    [([], "us", True), (["us"], "us", True), (["us", "them"], "us", False), ([], "them", False), (None, "us", False)],
+    ("name", "members", "whose", "is_ours"),
+    [
+        ("us", [], "us", True),
+        ("us", ["us"], "us", True),
+        ("us", ["us", "them"], "us", False),
+        ("us", [], "them", False),
+        ("users", [], "us", False),
+        ("us", None, "us", False),
+    ],
 )
-def test_a_folder_that_a_group_may_change_is_ours_where_nobody_else_is_in_the_group(
-    members: list[str] | None, whose: str, is_ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_folder_that_a_group_may_change_is_ours_where_it_is_named_after_us_and_nobody_else_is_in_it(
+    name: str, members: list[str] | None, whose: str, is_ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def members_of(number: int) -> SimpleNamespace:
         if members is None:
             raise KeyError(number)
-        return SimpleNamespace(gr_mem=members)
+        return SimpleNamespace(gr_name=name, gr_mem=members)
 
     group = tmp_path.stat().st_gid
     monkeypatch.setattr("grp.getgrgid", members_of)

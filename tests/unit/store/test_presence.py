@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,9 @@ from metl_gui.core.difference import compare_by_names
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.nodes import Side
 from metl_gui.errors import ProjectError
+from metl_gui.store import lease
+from metl_gui.store.connection import connect, writing
+from metl_gui.store.presence import Presence
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.workbench.session import Workbench
 from tests.helpers.world import declare
@@ -232,6 +237,35 @@ def test_the_file_is_known_again_wherever_its_lease_goes(path: Path, open_editin
     assert open_editing.project._presence._at is not None
     shutil.copyfile(path.with_name("backup.metl"), path)
     assert "copied over" in refused(open_editing)
+
+
+@pytest.mark.parametrize("process_id", [0, 1, 2, 127, 128, 40_000, 4_194_304])
+def test_a_lease_is_found_in_the_file_whatever_the_number_of_its_process_is(path: Path, process_id: int) -> None:
+    ProjectFile.create(path).close()
+    connection = connect(path)
+    holder = replace(lease.Holder.here("Ada"), process_id=process_id)
+    with writing(connection):
+        lease.take(connection, holder)
+    presence = Presence(path, connection)
+    presence.follow_lease(holder)
+    assert presence.loss() is None
+    assert presence._at is not None
+    connection.close()
+
+
+def test_a_file_without_the_lease_is_looked_through_once_until_it_changes(
+    path: Path, open_editing: Editing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presence = open_editing.project._presence
+    holder = replace(lease.Holder.here("Ada"), process_id=7)
+    looks: list[bytes] = []
+    monkeypatch.setattr(presence, "_at", None)
+    monkeypatch.setattr(presence, "_places", lambda mark: iter(looks.append(mark) or ()))
+    assert [presence._seen_ms(holder) for _ in range(3)] == [None] * 3
+    assert len(looks) == 1
+    os.utime(path)
+    assert presence._seen_ms(holder) is None
+    assert len(looks) == 2
 
 
 def test_a_name_that_is_taken_or_is_none_of_a_project_is_not_given_to_a_copy(path: Path, open_editing: Editing) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from metl_gui.errors import ProjectError
 from metl_gui.store import unpacking
+from metl_gui.store.change_packs import opener, packed_text
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.unpacking import Unpacking
 from tests.unit.store.editing import Editing
@@ -92,11 +93,20 @@ def test_a_large_part_may_become_many_times_its_size(monkeypatch: pytest.MonkeyP
     assert Unpacking("a part").unpacked(packed) == text
 
 
+def test_a_change_that_repeats_itself_beyond_the_bound_is_written_such_that_it_is_read_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unpacking, "LEAST_BYTES", 0)
+    text = f'{{"comment":"{"why " * 100_000}"}}'
+    assert opener()(packed_text(text)) == text.encode()
+    assert len(packed_text(text)) < len(text) / 2
+
+
 def test_many_parts_have_one_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "LEAST_BYTES", 10_000)
-    one = zlib.compress(bytes(9_000))
+    monkeypatch.setattr(unpacking, "LEAST_BYTES", 21_000)
+    one = zlib.compress(bytes(20_000))
     together = Unpacking("a part")
-    assert together.unpacked(one) + together.unpacked(zlib.compress(b"more")) == bytes(9_000) + b"more"
+    assert together.unpacked(one) + together.unpacked(zlib.compress(b"more")) == bytes(20_000) + b"more"
     with pytest.raises(ValueError, match="a part grows beyond all measure"):
         together.unpacked(one)
 

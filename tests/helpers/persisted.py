@@ -8,7 +8,7 @@ a class or a member that is renamed has the same bytes as before, or a test fail
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +38,11 @@ def filled(kind: type[T]) -> T:
 def classes_in(*kinds: Any) -> set[type]:
     """Return every struct, dataclass, named tuple and enum that values of some types are made of."""
     return {cls for kind in kinds for cls in _classes_in(inspect.type_info(kind))}
+
+
+def choices_in(*kinds: Any) -> set[tuple[object, ...]]:
+    """Return the words that members of values of some types choose from, each choice sorted."""
+    return {choice for kind in kinds for choice in _choices_in(inspect.type_info(kind))}
 
 
 def files_below(folder: Path) -> dict[str, str]:
@@ -85,6 +90,8 @@ class _Filler:
                 yield from (b"bytes %d" % number for number in self._numbers)
             case inspect.RawType():
                 yield from (msgspec.Raw(b'{"raw":%d}' % number) for number in self._numbers)
+            case inspect.CustomType(cls=cls) if cls is Path:
+                yield from (Path(f"path {number}") for number in self._numbers)
             case _:
                 yield self._collection(info)
 
@@ -109,19 +116,26 @@ def _default_of(field: inspect.Field) -> Any:
 
 
 def _classes_in(info: inspect.Type) -> Iterator[type]:
+    if isinstance(info, inspect.StructType | inspect.DataclassType | inspect.NamedTupleType | inspect.EnumType):
+        yield info.cls
+    yield from itertools.chain.from_iterable(map(_classes_in, _parts_of(info)))
+
+
+def _choices_in(info: inspect.Type) -> Iterator[tuple[object, ...]]:
+    if isinstance(info, inspect.LiteralType):
+        yield tuple(sorted(info.values, key=str))
+    yield from itertools.chain.from_iterable(map(_choices_in, _parts_of(info)))
+
+
+def _parts_of(info: inspect.Type) -> tuple[inspect.Type, ...]:
     match info:
         case inspect.StructType() | inspect.DataclassType() | inspect.NamedTupleType():
-            yield info.cls
-            yield from _classes_of(field.type for field in info.fields)
-        case inspect.EnumType(cls=cls):
-            yield cls
+            return tuple(field.type for field in info.fields)
         case inspect.UnionType(types=types) | inspect.TupleType(item_types=types):
-            yield from _classes_of(types)
+            return types
         case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
-            yield from _classes_in(item)
+            return (item,)
         case inspect.DictType(key_type=key, value_type=value):
-            yield from _classes_of((key, value))
-
-
-def _classes_of(types: Iterable[inspect.Type]) -> Iterator[type]:
-    return itertools.chain.from_iterable(map(_classes_in, types))
+            return (key, value)
+        case _:
+            return ()

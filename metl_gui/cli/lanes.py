@@ -194,11 +194,13 @@ def _agreed_lines(agreed: Agreement) -> Iterator[str]:
 
 
 def _agreed_json(agreed: Agreement) -> dict[str, object]:
+    from metl_gui.workbench.lanes import member_json
+
     return {
         "state": agreed.in_force,
         "pending": agreed.pending,
         "frozen": agreed.is_frozen,
-        "members": [{name: getattr(one, name) for name in one.__struct_fields__} for one in agreed.members],
+        "members": [member_json(one) for one in agreed.members],
     }
 
 

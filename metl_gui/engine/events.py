@@ -17,17 +17,17 @@ from metl_gui.engine.worker_check import WorkerFacts
 from metl_gui.errors import RunError, RunKilledError, SetupError, UserError
 
 
-class Event(msgspec.Struct, frozen=True, tag=True, tag_field="event"):
-    """Base of all events."""
+class Event(msgspec.Struct, frozen=True, tag_field="event"):
+    """Base of all events; each names its tag, which stands in run folders and projects whatever the class is called."""
 
 
-class SessionStarting(Event, frozen=True):
+class SessionStarting(Event, frozen=True, tag="SessionStarting"):
     """The Spark session is being started."""
 
     target: str
 
 
-class SessionReady(Event, frozen=True):
+class SessionReady(Event, frozen=True, tag="SessionReady"):
     """The Spark session takes runs from now on.
 
     Args:
@@ -44,7 +44,7 @@ class SessionReady(Event, frozen=True):
     protection: Protection = Protection()
 
 
-class SessionFailed(Event, frozen=True):
+class SessionFailed(Event, frozen=True, tag="SessionFailed"):
     """The Spark session did not start; every run asked of it fails with this."""
 
     title: str
@@ -53,7 +53,7 @@ class SessionFailed(Event, frozen=True):
     is_setup: bool = False
 
 
-class RunStarted(Event, frozen=True):
+class RunStarted(Event, frozen=True, tag="RunStarted"):
     """The source is listed and the job is on its way.
 
     Args:
@@ -68,7 +68,7 @@ class RunStarted(Event, frozen=True):
     unit: Unit = "bytes"
 
 
-class RunProgressed(Event, frozen=True):
+class RunProgressed(Event, frozen=True, tag="RunProgressed"):
     """What has been counted so far, several times a second; the exact counts stand in the report.
 
     Args:
@@ -92,7 +92,7 @@ class RunProgressed(Event, frozen=True):
     unit: Unit = "bytes"
 
 
-class BatchCommitted(Event, frozen=True):
+class BatchCommitted(Event, frozen=True, tag="BatchCommitted"):
     """A batch of a run is in place.
 
     Args:
@@ -116,7 +116,7 @@ class BatchCommitted(Event, frozen=True):
     bytes_waiting: int
 
 
-class StateChanged(Event, frozen=True):
+class StateChanged(Event, frozen=True, tag="StateChanged"):
     """A following run maps with a newly published state, from this batch on."""
 
     run_id: str
@@ -125,7 +125,7 @@ class StateChanged(Event, frozen=True):
     batch: int
 
 
-class SourceTroubled(Event, frozen=True):
+class SourceTroubled(Event, frozen=True, tag="SourceTroubled"):
     """Something is wrong with a file of a followed source; the run goes on with the others."""
 
     run_id: str
@@ -174,7 +174,7 @@ class PartitionFigures(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 0
 
 
-class LaneProgressed(Event, frozen=True):
+class LaneProgressed(Event, frozen=True, tag="LaneProgressed"):
     """How far a fast lane is, four times a second; everything in it is committed.
 
     Args:
@@ -195,28 +195,28 @@ class LaneProgressed(Event, frozen=True):
     latency: LatencyFigures = LatencyFigures()
 
 
-class LaneTroubled(Event, frozen=True):
+class LaneTroubled(Event, frozen=True, tag="LaneTroubled"):
     """A fast lane cannot go on for now, and tries again until it can; nothing is lost."""
 
     run_id: str
     text: str
 
 
-class MembersChanged(Event, frozen=True):
+class MembersChanged(Event, frozen=True, tag="MembersChanged"):
     """The instances on one matrix, when one came, went, or got ready for a state."""
 
     run_id: str
     members: tuple[MemberFigures, ...]
 
 
-class RunFinished(Event, frozen=True):
+class RunFinished(Event, frozen=True, tag="RunFinished"):
     """The run is over and its outputs are in place."""
 
     run_id: str
     report: RunReport
 
 
-class RunFailed(Event, frozen=True):
+class RunFailed(Event, frozen=True, tag="RunFailed"):
     """The run ended without outputs.
 
     Args:
@@ -238,7 +238,7 @@ class RunFailed(Event, frozen=True):
         return cls(run_id, error.title, error.text, error.hint, is_setup, is_killed)
 
 
-class RunStopped(Event, frozen=True):
+class RunStopped(Event, frozen=True, tag="RunStopped"):
     """The run was cancelled; there are no outputs."""
 
     run_id: str

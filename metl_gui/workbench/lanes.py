@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.lanes.members import MemberFigures, PlanState
 from metl_gui.errors import RunError, UserError
@@ -103,7 +105,7 @@ class Lane:
             "state": agreed.in_force if agreed else None,
             "pending": agreed.pending if agreed else None,
             "frozen": agreed.is_frozen if agreed else None,
-            "members": [_member_json(one) for one in agreed.members] if agreed else [],
+            "members": [member_json(one) for one in agreed.members] if agreed else [],
             "trouble": self.trouble,
         }
 
@@ -370,5 +372,7 @@ def _why_not(agreed: Agreement) -> str:
     return f"{behind}." if any(one.is_alive for one in agreed.members) else f"{behind}, and no task lives."
 
 
-def _member_json(member: MemberFigures) -> dict[str, Any]:
-    return {name: getattr(member, name) for name in member.__struct_fields__}
+def member_json(member: MemberFigures) -> dict[str, Any]:
+    """Return what ``metl lane`` prints of a member."""
+    document: dict[str, Any] = msgspec.to_builtins(member)
+    return document

@@ -317,4 +317,5 @@ def _committed(lane: Lane) -> Committed:
 
 def as_json(found: LoadProgress) -> dict[str, Any]:
     """Return what ``metl load`` prints of a load."""
-    return {name: getattr(found, name) for name in found.__struct_fields__}
+    document: dict[str, Any] = msgspec.to_builtins(found)
+    return document

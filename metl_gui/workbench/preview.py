@@ -46,6 +46,7 @@ _REASONS = {
     "no_key": "It deletes a row, and nothing says which",
     "too_large": "It is larger than a record may be",
 }
+_FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
 _OPS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 
 
@@ -109,7 +110,7 @@ class Preview:
         """Return the preview as ``metl preview --json`` prints it; messages as text, so that digits stay."""
         return {
             "position": self.position,
-            "fate": self.fate.name.lower(),
+            "fate": _FATES[self.fate],
             "schema": self.schema or None,
             "version": self.version or None,
             "op": self.op or None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -86,6 +86,15 @@ class NotRead:
 
 
 WatchEvent: TypeAlias = WentAway | CameBack | VersionsAdded | VersionsWait | NotRead
+
+_NAMES: Mapping[type[WatchEvent], str] = {
+    WentAway: "went_away",
+    CameBack: "came_back",
+    VersionsAdded: "versions_added",
+    VersionsWait: "versions_wait",
+    NotRead: "not_read",
+}
+"""What the events are called in ``metl watch --json``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +296,8 @@ def event_lines(event: WatchEvent) -> list[str]:
 
 def event_json(event: WatchEvent) -> dict[str, object]:
     """Return an event as one of ``events`` of ``metl watch --json``."""
-    kind = type(event).__name__
     body = {"result": event.result.as_json()} if isinstance(event, VersionsAdded) else asdict(event)
-    return {"event": "".join(f"_{a.lower()}" if a.isupper() else a for a in kind).lstrip("_"), **body}
+    return {"event": _NAMES[type(event)], **body}
 
 
 def _duration(seconds: float) -> str:

@@ -39,6 +39,7 @@ from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.reading import Reading
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
+from tests.helpers.killing import WORKER
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -240,7 +241,7 @@ def _below(process: int) -> Iterator[int]:
 
 
 def _is_worker(process: int) -> bool:
-    return b"pyspark.daemon" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return WORKER.encode() in Path(f"/proc/{process}/cmdline").read_bytes()
 
 
 def _resident_mib(process: int) -> float:

@@ -14,7 +14,7 @@ import pytest
 
 from metl_gui.own_files import make_folder
 from metl_gui.workbench.sample import SampleFolder, fresh_copy
-from tests.helpers.killing import below, command_of
+from tests.helpers.killing import HOST, below, command_of
 
 _SECONDS = 180.0
 
@@ -24,7 +24,7 @@ def _has(process_id: int, word: str) -> bool:
 
 
 _MOMENTS: dict[str, Callable[[int, Path], bool]] = {
-    "its Spark process begins": lambda process_id, _: _has(process_id, "metl_gui.engine.host"),
+    "its Spark process begins": lambda process_id, _: _has(process_id, HOST),
     "its temporary folder is there": lambda _, temporary: any(temporary.iterdir()),
     "Java begins": lambda process_id, _: _has(process_id, "org.apache.spark.deploy"),
     "Java has its own folder": lambda _, temporary: any(temporary.glob("metl-spark-*/local/*")),

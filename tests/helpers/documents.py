@@ -80,7 +80,12 @@ def named_files(document: Path) -> set[Path]:
 
 def named_code(document: Path) -> set[str]:
     """Return the dotted names of the program's modules, classes and functions that a document names."""
-    return set(_DOTTED.findall(document.read_text(encoding="utf-8")))
+    return dotted_names(document.read_text(encoding="utf-8"))
+
+
+def dotted_names(text: str) -> set[str]:
+    """Return the dotted names of the program's modules, classes and functions in a text."""
+    return set(_DOTTED.findall(text))
 
 
 def is_code(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
@@ -36,6 +37,22 @@ def command_of(process_id: int) -> str:
         return Path(f"/proc/{process_id}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
+
+
+def module(name: str) -> str:
+    """Return the name of a module as it stands in the command line of a process, once it is sure that there is one.
+
+    A process that is looked for by the name of a module which was renamed would never be found, and nothing killed.
+    """
+    assert importlib.util.find_spec(name) is not None, f"there is no module {name}"
+    return name
+
+
+HOST, PRODUCTION = module("metl_gui.engine.host"), module("metl_gui.workbench.production_process")
+WORKER = "pyspark.daemon"
+"""What stands in command lines: of the process of Spark, of that of a production run, of a Python worker."""
+
+_SIGNS = {"host": HOST, "jvm": "java", "worker": WORKER}
 
 
 def end_everything(run: LiveRun) -> None:
@@ -75,10 +92,9 @@ def victim(run: LiveRun, what: str) -> int:
     facts = read_facts(run.folder)
     assert facts is not None
     own = facts.holder.process_id
-    signs = {"host": "metl_gui.engine.host", "jvm": "java", "worker": "pyspark.daemon"}
     if what == "production":
         return own
-    found = [process_id for process_id in below(own) if signs[what] in command_of(process_id)]
+    found = [process_id for process_id in below(own) if _SIGNS[what] in command_of(process_id)]
     return found[-1] if found else 0
 
 

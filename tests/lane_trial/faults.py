@@ -14,12 +14,11 @@ from metl_gui.engine.lanes.announcing import announce
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.workbench.components.kafka import KafkaBroker
 from tests.benchmarks.live_load import plan_of_versions
-from tests.helpers.killing import below, command_of
+from tests.helpers.killing import WORKER, below, command_of
 from tests.lane_trial.trial import Trial
 
 _PAUSED_SECONDS = 30.0
 _AWAY_SECONDS = 2.0
-_DAEMON = "pyspark.daemon"
 NEXT_STATE = 18
 
 
@@ -42,7 +41,7 @@ def broker_paused(trial: Trial, broker: KafkaBroker) -> None:
 def worker_killed(trial: Trial, broker: KafkaBroker) -> None:
     """Kill a Python worker: Spark starts the task again."""
     del broker
-    daemons = _of(trial, _DAEMON)
+    daemons = _of(trial, WORKER)
     workers = [one for one in daemons if any(one in below(other) for other in daemons)]
     os.kill(workers[-1], signal.SIGKILL)
 

@@ -29,7 +29,7 @@ from metl_gui.engine.lanes.members import PlanState, SetBackOrder
 from metl_gui.engine.runs import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.workbench.components.kafka import KafkaBroker
-from tests.helpers.killing import below, command_of
+from tests.helpers.killing import WORKER, below, command_of
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 
 pytestmark = pytest.mark.live
@@ -328,5 +328,5 @@ def _kill_a_worker(spark: SparkProcess) -> None:
 
 
 def _workers(spark: SparkProcess) -> list[int]:
-    daemons = [one for one in below(spark.process_id or 0) if "pyspark.daemon" in command_of(one)]
+    daemons = [one for one in below(spark.process_id or 0) if WORKER in command_of(one)]
     return [one for one in daemons if any(one in below(other) for other in daemons)]

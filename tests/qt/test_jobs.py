@@ -98,9 +98,13 @@ def test_stopping_all_jobs_leaves_no_thread() -> None:
         while True:
             watch.step("on and on")
 
+    def running() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name == "job: endless"]
+
     jobs.start("endless", task, lambda _outcome: None)
+    assert running() == ["job: endless"]
     jobs.stop()
-    assert not [thread for thread in threading.enumerate() if thread.name == "job: endless"]
+    assert running() == []
     QApplication.processEvents()
 
 

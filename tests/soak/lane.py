@@ -19,7 +19,7 @@ from metl_gui.engine.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.errors import RunError
 from metl_gui.workbench.components import guard, guarding
 from metl_gui.workbench.live_process import read_facts
-from tests.helpers.killing import command_of
+from tests.helpers.killing import HOST, PRODUCTION, WORKER, command_of
 from tests.helpers.machine_code import kernel_cache
 from tests.soak.servers import Servers
 
@@ -29,10 +29,10 @@ _COMMAND_SECONDS = 600.0
 _SAID_LINES = 200
 _COMMAND = "import sys; from metl_gui.cli.main import main; sys.exit(main())"
 _SIGNS = (
-    ("production", "production_process"),
+    ("production", PRODUCTION),
     ("java", "java"),
-    ("host", "metl_gui.engine.host"),
-    ("workers", "pyspark.daemon"),
+    ("host", HOST),
+    ("workers", WORKER),
 )
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -23,6 +23,7 @@ from metl_gui.engine.events import EngineEvent, RunProgressed
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunSpec, new_run_id
 from metl_gui.errors import RunError
+from tests.helpers.killing import WORKER, command_of
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 60_000
@@ -76,7 +77,7 @@ def workers_below(process_id: int) -> list[int]:
         with contextlib.suppress(OSError, ValueError):
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1]) if entry.name.isdigit() else -1
             if parent == process_id:
-                is_worker = b"pyspark/daemon" in (entry / "cmdline").read_bytes().replace(b".", b"/")
+                is_worker = WORKER in command_of(int(entry.name)).replace("/", ".")
                 below = workers_below(int(entry.name))
                 found += [*below, *([int(entry.name)] if is_worker and not below else [])]
     return found

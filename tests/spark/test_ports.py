@@ -25,6 +25,7 @@ from metl_gui.workbench.components.guard import children_of
 from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
 from metl_gui.workbench.profile_check import test_profile
 from metl_gui.workbench.profiles import Profile, save_profile
+from tests.helpers.killing import WORKER
 from tests.spark.conftest import order_record
 
 _ANSWER_SECONDS = 60.0
@@ -88,7 +89,7 @@ def _listening(process_id: int) -> Iterator[Port]:
 def _program(command: bytes) -> str:
     if b"/java\0" in command:
         return "java"
-    return "workers" if b"pyspark.daemon" in command else "host"
+    return "workers" if WORKER.encode() in command else "host"
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from metl_gui.errors import RunError
 from metl_gui.workbench.running import RunRequest, run_mapping
 from metl_gui.workbench.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.session import Workbench
-from tests.helpers.killing import below, command_of, wait_for
+from tests.helpers.killing import HOST, below, command_of, wait_for
 from tests.helpers.long_runs import counted, many_files
 
 METL = [sys.executable, "-m", "metl_gui.cli.main"]
@@ -127,7 +127,7 @@ def test_a_run_whose_window_is_killed_is_in_the_history_as_killed_with_what_it_h
     assert not (Path(run["folder"]) / "messages").exists()
 
 
-@pytest.mark.parametrize("victim", ["metl_gui.engine.host", "java"])
+@pytest.mark.parametrize("victim", [HOST, "java"])
 def test_a_run_whose_spark_is_killed_fails_and_is_in_the_history_as_killed_with_what_it_had_counted(
     slow_spark: SparkProcess, project: Path, long_source: Path, tmp_path: Path, victim: str
 ) -> None:

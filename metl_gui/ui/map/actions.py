@@ -20,9 +20,9 @@ def _something_chosen(window: Window) -> bool:
     return current.element is not None or current.cells is not None
 
 
-def _order_row(order: Order) -> ActionRow:
+def _order_row(id_: str, order: Order) -> ActionRow:
     return ActionRow(
-        f"order_{order.name.lower()}",
+        id_,
         "View > Order of rows and columns",
         order.value[0].upper() + order.value[1:],
         does=lambda w: w.map.planes.order(order),
@@ -51,9 +51,9 @@ ROWS = (
     ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
     ActionRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
     ActionRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
-    _order_row(Order.TREE),
-    _order_row(Order.NAME),
-    _order_row(Order.FIRST_MAPPING),
+    _order_row("order_tree", Order.TREE),
+    _order_row("order_name", Order.NAME),
+    _order_row("order_first_mapping", Order.FIRST_MAPPING),
     ActionRow(
         "relevance",
         "View",

@@ -20,9 +20,9 @@ def choose_overlay(window: Window, overlay: Overlay) -> None:
     window.actions_table.refresh()
 
 
-def _overlay_row(overlay: Overlay) -> ActionRow:
+def _overlay_row(id_: str, overlay: Overlay) -> ActionRow:
     return ActionRow(
-        f"overlay_{overlay.name.lower()}",
+        id_,
         "View > Overlay",
         overlay.value,
         does=lambda w: choose_overlay(w, overlay),
@@ -32,7 +32,11 @@ def _overlay_row(overlay: Overlay) -> ActionRow:
 
 
 ROWS = (
-    *(_overlay_row(overlay) for overlay in Overlay),
+    _overlay_row("overlay_none", Overlay.NONE),
+    _overlay_row("overlay_status", Overlay.STATUS),
+    _overlay_row("overlay_age", Overlay.AGE),
+    _overlay_row("overlay_reviewer", Overlay.REVIEWER),
+    _overlay_row("overlay_coverage", Overlay.COVERAGE),
     ActionRow(
         "next_waiting",
         "View",

@@ -1,0 +1,107 @@
+"""What the engine writes down or sends, as far as it outlives the process that wrote it, by the names of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from metl_gui.engine import events, results, runs
+from metl_gui.engine.kafka import outgoing, standing
+from metl_gui.engine.kernel import plan
+from metl_gui.engine.lanes import agreement_log, lane_order, loads, mapping, members, offset_notes
+from metl_gui.engine.loading import lane_loads, template
+from metl_gui.engine.report import RunReport
+from metl_gui.engine.sinks import jsonl, leftovers, ownership, patterns, readers
+from metl_gui.engine.sinks import rows as message_rows
+from metl_gui.engine.sources import error_store, large_records, set_aside
+from metl_gui.engine.streaming import batches, checkpoint, ledger
+
+EVENTS: Mapping[str, Any] = {
+    "the session starts": events.SessionStarting,
+    "the session is ready": events.SessionReady,
+    "the session failed": events.SessionFailed,
+    "a run started": events.RunStarted,
+    "a run progressed": events.RunProgressed,
+    "a batch is in place": events.BatchCommitted,
+    "the state changed": events.StateChanged,
+    "trouble with the source": events.SourceTroubled,
+    "a lane progressed": events.LaneProgressed,
+    "trouble with a lane": events.LaneTroubled,
+    "members changed": events.MembersChanged,
+    "a run finished": events.RunFinished,
+    "a run failed": events.RunFailed,
+    "a run was stopped": events.RunStopped,
+}
+"""``events.jsonl`` of run folders, and the runs of a project."""
+
+RUNS: Mapping[str, Any] = {
+    "what was asked": runs.RunSpec,
+    "the report": RunReport,
+    "a record beside its messages": results.MappedRecord,
+    "a record that is set aside": results.SetAsideRecord,
+    "a record that waits for a replay": set_aside.StoredRecord,
+    "the head of a long row of an error store": large_records.RowHead,
+    "the mark of a replay": error_store.Mark,
+    "a move of an output": leftovers.PlannedMove,
+    "who holds a place": ownership.Holder,
+}
+"""Run folders, error stores and places of outputs."""
+
+PLANS: Mapping[str, Any] = {"the plan": plan.Plan, "the plan with schemas as they stand": plan._Parts}
+"""``plan.json`` of runs, checkpoints and exports, and the topic by which lanes agree: by the SHA-256 of its bytes."""
+
+STREAMS: Mapping[str, Any] = {
+    "what a stream is about": checkpoint.StreamHead,
+    "the state that new batches take": checkpoint.PlanInUse,
+    "what waits in the source": checkpoint.SourceStatus,
+    "what a batch reads": ledger.BatchPlan,
+    "what is known of all files": ledger.Gathered,
+    "what a batch became": batches.BatchRecord,
+}
+"""Checkpoints of streams."""
+
+AGREEMENT: Mapping[str, Any] = {
+    "a state is announced": agreement_log.Announced,
+    "lanes are frozen": agreement_log.Frozen,
+    "a member lives": agreement_log.Beat,
+    "a lane took a state up": agreement_log.Change,
+    "an order to go back": members.SetBackOrder,
+    "an order was obeyed": agreement_log.Obeyed,
+}
+"""The topic by which the lanes of a matrix agree."""
+
+LANES: Mapping[str, Any] = {
+    "a task cannot go on": lane_order.Failure,
+    "a task does not get on": lane_order.Trouble,
+    "what a load orders": loads.LoadOrder,
+    "what became of a load": lane_loads.LoadProgress,
+    "the metadata of an offset": offset_notes.OffsetNote,
+}
+"""The topic of a lane, and the offsets of its group."""
+
+MESSAGES: Mapping[str, Any] = {
+    "the head of a message on its way to a topic": outgoing._Head,
+    "why a record goes to the error topic": outgoing._Why,
+    "why a version is not known": mapping._Why,
+    "what stands in a topic": standing._Sent,
+    "the day of a message": jsonl._Stamp,
+    "what all messages of a batch share": patterns._Fixed,
+    "the source in a message": message_rows.Source,
+    "a decimal of variable scale": readers._Variable,
+    "a value with its schema": template._Wrapped,
+}
+"""What the engine reads of messages and of rows of the error store, which the kernel writes letter by letter."""
+
+FILES: Mapping[str, Mapping[str, Any]] = {
+    "events": EVENTS,
+    "runs": RUNS,
+    "plans": PLANS,
+    "streams": STREAMS,
+    "agreement": AGREEMENT,
+    "lanes": LANES,
+    "messages": MESSAGES,
+}
+"""By case file."""
+
+ROWS = [(file, name, kind) for file, kinds in FILES.items() for name, kind in kinds.items()]
+EVENT_KINDS = frozenset(get_args(events.EngineEvent))

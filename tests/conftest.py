@@ -18,7 +18,7 @@ from tests.helpers.leftovers import LeftoverGuard
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.skips import SkipGuard, is_strict
 
-pytest_plugins = ["pytester", "tests.helpers.spark_fixtures"]
+pytest_plugins = ["pytester", "tests.compatibility.fixtures", "tests.helpers.spark_fixtures"]
 
 # How long one example takes says nothing about the code: the cores are shared with Spark and the window's tests.
 settings.register_profile("metl", deadline=None, derandomize=is_strict(), print_blob=True)

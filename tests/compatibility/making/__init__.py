@@ -1,0 +1,1 @@
+"""Makes the files that the present version keeps, mostly by its commands."""

@@ -1,0 +1,132 @@
+"""What runs of earlier versions left is gone on with: no record is missing, and none is there twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.report import RunReport, Tally
+from metl_gui.workbench.production import find_run, follow_events, stop_run
+from metl_gui.workbench.replaying import ReplayRequest, replay
+from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.workbench.session import Workbench
+from tests.compatibility.installed import Installed
+from tests.compatibility.messages import messages_in
+from tests.helpers.killing import end_everything, wait_for
+
+COUNTS = ("read", "mapped", "filtered", "set_aside", "skipped", "messages_out", "by_entity", "by_reason", "by_skip")
+
+
+@pytest.fixture
+def workbench(kept: Installed) -> Iterator[Workbench]:
+    with Workbench.open(kept.project) as opened:
+        yield opened
+
+
+def counts_of(report: RunReport | Tally) -> dict[str, object]:
+    return {name: getattr(report, name) for name in COUNTS}
+
+
+def report_then(kept: Installed, run: str) -> RunReport:
+    """Return the report of a kept run."""
+    run_id = kept.json("runs.json")[run]
+    (found,) = (one for one in kept.json("answers/runs.json")["runs"] if one["run_id"] == run_id)
+    return msgspec.convert(found["report"], RunReport, str_keys=True)
+
+
+@pytest.mark.parametrize("run", ["test", "parquet"])
+def test_the_records_of_a_kept_run_become_the_very_messages_or_rows_that_they_became_then(
+    kept: Installed, workbench: Workbench, spark: SparkProcess, run: str
+) -> None:
+    then, again = report_then(kept, run), kept.root / "again"
+    is_parquet = run == "parquet"
+    request = RunRequest(
+        str(kept.root / "source"),
+        str(again),
+        state=then.state,
+        format="parquet" if is_parquet else "jsonl",
+        by_date=is_parquet,
+    )
+    assert counts_of(run_mapping(workbench, request, spark).report) == counts_of(then)
+    read = tables_in if is_parquet else messages_in
+    assert read(again) == read(kept.root / "out" / run)
+
+
+def test_a_kept_checkpoint_is_gone_on_with_and_no_record_is_missing_or_mapped_twice(
+    kept: Installed, workbench: Workbench, spark: SparkProcess
+) -> None:
+    before = messages_in(kept.root / "out" / "stream")
+    request = RunRequest(
+        str(kept.root / "source"),
+        str(kept.root / "out" / "stream"),
+        errors=str(kept.root / "stream-errors"),
+        checkpoint=str(kept.root / "checkpoint"),
+        state=report_then(kept, "test").state,
+    )
+    together = Tally()
+    for part in (report_then(kept, "stream"), run_mapping(workbench, request, spark).report):
+        together.add(Tally(**{name: getattr(part, name) for name in Tally.__struct_fields__}))
+    now = messages_in(kept.root / "out" / "stream")
+    assert counts_of(together) == counts_of(report_then(kept, "test"))
+    assert now == messages_in(kept.root / "out" / "test")
+    assert 0 < len(before) < len(now)
+    assert not Counter(before) - Counter(now)
+
+
+def test_a_kept_error_store_is_replayed_once_into_the_very_messages_that_it_became_then(
+    kept: Installed, workbench: Workbench, spark: SparkProcess
+) -> None:
+    errors, sink = str(kept.root / "errors"), kept.root / "again"
+    report = replay(workbench, ReplayRequest(errors, str(sink), state=report_then(kept, "test").state), spark).report
+    assert counts_of(report) == counts_of(report_then(kept, "replay"))
+    assert messages_in(sink) == messages_in(kept.root / "out" / "replayed")
+    again = replay(
+        workbench, ReplayRequest(errors, str(kept.root / "once-more"), state=report_then(kept, "test").state), spark
+    ).report
+    assert (again.read, again.messages_out) == (report.set_aside, 0)
+
+
+def test_the_next_run_takes_away_what_a_kept_run_left_that_was_switched_off(
+    kept: Installed, workbench: Workbench, spark: SparkProcess
+) -> None:
+    assert left_in(kept.root / "out")
+    run_mapping(workbench, RunRequest(str(kept.root / "source"), str(kept.root / "out" / "again"), limit=1), spark)
+    assert left_in(kept.root / "out") == []
+
+
+@pytest.mark.slow
+def test_a_kept_production_run_that_was_killed_goes_on_and_no_record_is_missing_or_mapped_twice(
+    kept: Installed, workbench: Workbench
+) -> None:
+    found = find_run(workbench.project_id, kept.json("runs.json")["died"])
+    kept.metl("runs", kept.project, "--resume", found.run_id, "--detach")
+    try:
+        wait_for(lambda: len(messages_in(kept.root / "out/died")) == len(messages_in(kept.root / "out/production")))
+        stop_run(found, 60)
+        report = follow_events(found, lambda _event: None)
+    finally:
+        end_everything(found)
+    assert report is not None
+    assert counts_of(report) == counts_of(report_then(kept, "production"))
+    assert messages_in(kept.root / "out" / "died") == messages_in(kept.root / "out" / "production")
+
+
+def left_in(folder: Path) -> list[str]:
+    """Name what lies hidden in a folder since a run was switched off."""
+    return sorted(path.name for path in folder.glob(".unfinished*"))
+
+
+def tables_in(folder: Path) -> Counter[tuple[str, str, str]]:
+    """Return all rows of a folder of Parquet, each with its entity, day and the types of its columns."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for path in folder.rglob("*.parquet"):
+        table = pq.ParquetFile(path).read()
+        types = str([(field.name, str(field.type)) for field in table.schema])
+        found.update((path.parent.relative_to(folder).as_posix(), types, repr(row)) for row in table.to_pylist())
+    return found

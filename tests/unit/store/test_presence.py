@@ -260,7 +260,12 @@ def test_a_file_without_the_lease_is_looked_through_once_until_it_changes(
     holder = replace(lease.Holder.here("Ada"), process_id=7)
     looks: list[bytes] = []
     monkeypatch.setattr(presence, "_at", None)
-    monkeypatch.setattr(presence, "_places", lambda mark: iter(looks.append(mark) or ()))
+
+    def places(mark: bytes) -> Iterator[int]:
+        looks.append(mark)
+        return iter(())
+
+    monkeypatch.setattr(presence, "_places", places)
     assert [presence._seen_ms(holder) for _ in range(3)] == [None] * 3
     assert len(looks) == 1
     os.utime(path)

@@ -250,7 +250,7 @@ def _collected(workbench: Workbench, folder: Path) -> bool:
 
 def _forget(folder: Path) -> None:
     """Drop the signs that a run is not in its project yet, and its folder where there is nothing else in it."""
-    for path in (folder / _BEGUN, owner_of(folder / _BEGUN)):
-        path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # the run itself is done, and in its project
+        for path in (folder / _BEGUN, owner_of(folder / _BEGUN)):
+            path.unlink(missing_ok=True)
         folder.rmdir()

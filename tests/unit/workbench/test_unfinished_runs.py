@@ -122,6 +122,21 @@ def test_a_run_that_is_broken_off_after_its_messages_are_in_place_has_finished(
     assert (run.status, run.report.outputs, run.report.problems) == (RunStatus.FINISHED, spec.sink, ())
 
 
+def test_a_run_that_is_in_its_project_is_done_though_its_sign_cannot_be_removed(
+    workbench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **_named: object) -> None:
+        raise PermissionError("The folder cannot be written.")
+
+    spec = spec_of(workbench)
+    report = msgspec.structs.replace(report_until(spec, "", [_PROGRESS], "cancelled"), outcome="", is_stopped=False)
+    with monkeypatch.context() as closed, RunRecord(workbench, spec, "local[2]") as record:
+        RunFolder(Path(spec.folder)).write_report(report)  # as the run itself does
+        closed.setattr(Path, "unlink", refuse)
+        assert record.keep(report) == report
+    assert only(workbench).status is RunStatus.FINISHED
+
+
 def test_a_run_that_was_killed_after_its_report_was_written_has_finished(workbench: Workbench) -> None:
     spec = spec_of(workbench)
     report = msgspec.structs.replace(

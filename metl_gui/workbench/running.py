@@ -335,6 +335,7 @@ def run_prepared(
         watch.step("Waiting for Spark")
         with _process(spark, where) as process, _cancelling(process, watch):
             report = _run(process, spec, take)
+            record.settle(report)
         # Who stopped a run in batches still wants to know what it met.
         report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
         report = record.keep(_sampled(workbench, spec, report))

@@ -77,6 +77,7 @@ class RunRecord:
         self._folder = RunFolder(Path(spec.folder))
         self._events: list[EngineEvent] = []
         self._owner: Owner | None = None
+        self._done: RunReport | None = None
         self._is_new = not self._folder.path.exists()
 
     def take(self, event: EngineEvent) -> None:
@@ -84,6 +85,10 @@ class RunRecord:
         self._events.append(event)
         if len(self._events) > _MOST_EVENTS:
             self._events[:] = bounded(self._events)
+
+    def settle(self, report: RunReport) -> None:
+        """Note that the run has returned: whatever ends the rest of the way, this report is the one that is kept."""
+        self._done = report
 
     def keep(self, report: RunReport) -> RunReport:
         """Write the run into the project; where that fails the report says so, because the run itself is done."""
@@ -123,7 +128,7 @@ class RunRecord:
                 self._owner.let_go()
 
     def _keep_unfinished(self, outcome: Literal["cancelled", "killed"], failure: str = "") -> None:
-        report = report_until(self._spec, self._spark, self._events, outcome, failure)
+        report = self._done or report_until(self._spec, self._spark, self._events, outcome, failure)
         if self.keep(report) is not report:
             with contextlib.suppress(OSError):
                 self._folder.write_report(report)  # for whoever can write the project next
@@ -245,7 +250,7 @@ def _collected(workbench: Workbench, folder: Path) -> bool:
 
 def _forget(folder: Path) -> None:
     """Drop the signs that a run is not in its project yet, and its folder where there is nothing else in it."""
-    for path in (folder / _BEGUN, owner_of(folder / _BEGUN)):
-        path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # the run itself is done, and in its project
+        for path in (folder / _BEGUN, owner_of(folder / _BEGUN)):
+            path.unlink(missing_ok=True)
         folder.rmdir()

@@ -1,5 +1,7 @@
 """Whose a folder is: a locked file beside it, which the system lets go of when its run ends in any way.
 
+Where nobody but the system may write beside a place, as beside the volume of a container, the place itself is locked.
+
 A partial folder is one run's alone, by its name. The place where outputs go is held by one run at a time, whatever it
 is to the run and whichever process, window or command line that belongs to.
 """
@@ -7,6 +9,7 @@ is to the run and whichever process, window or command line that belongs to.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import socket
@@ -29,6 +32,7 @@ _DYING_SECONDS = 5.0
 
 _LOOK_SECONDS = 0.1
 _MOST_BYTES = 1_000
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def owner_of(partial: Path) -> Path:
@@ -105,18 +109,20 @@ class HeldPlace:
         run_id: for whom.
 
     Raises:
-        RunError: another run holds it, or a folder that it lies in; the error names that run.
-        OSError: the file beside it cannot be written.
+        RunError: another run holds it, or a folder that it lies in; the error names that run where it can be known.
+        OSError: the file beside it cannot be written, and the place is not there to be locked itself.
     """
 
     def __init__(self, place: Path, run_id: str) -> None:
         self.path = _lock_of(place)
-        self._file = _taken(self.path, place)
+        self._number = _taken(self.path, place)
         holder = Holder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
-        with contextlib.suppress(OSError):  # one that another user made can be locked and not written
-            self._file.truncate(0)
-            self._file.write(msgspec.json.encode(holder))
+        with contextlib.suppress(OSError):  # a folder, or a file that another user made: locked and not written
+            os.truncate(self._number, 0)
+            os.write(self._number, msgspec.json.encode(holder))
         try:
+            if _is_same(self._number, self.path):
+                _refuse_locked_folder(place)  # by somebody who may not write beside it
             for parent in Path(os.path.realpath(place)).parents:
                 refuse_held(parent)
         except RunError:
@@ -126,8 +132,9 @@ class HeldPlace:
     def let_go(self) -> None:
         """Hold it no longer."""
         with contextlib.suppress(OSError):
-            self.path.unlink()
-        self._file.close()
+            if _is_same(self._number, self.path):
+                self.path.unlink()
+        os.close(self._number)
 
 
 @contextlib.contextmanager
@@ -162,21 +169,22 @@ def refuse_held(place: Path) -> None:
     path = _lock_of(place)
     if path.name and path.exists():
         with contextlib.suppress(OSError):  # gone, or not for us to open: then whoever wants to hold it finds out
-            _locked(_opened(path, os.O_RDONLY), place, fcntl.LOCK_SH).close()
+            os.close(_locked(_opened(path, os.O_RDONLY), place, fcntl.LOCK_SH))
+    _refuse_locked_folder(place)
 
 
 def drop_lock(place: Path, run_id: str) -> None:
     """Remove the file beside a place that a dead run left, also where it is on its way out; others keep theirs."""
     path = _lock_of(place)
-    with contextlib.suppress(OSError), _opened(path, os.O_RDWR) as file:
+    with contextlib.suppress(OSError), os.fdopen(_opened(path, os.O_RDWR), "r+b", buffering=0) as file:
         holder = _holder(file.read(_MOST_BYTES))
         if holder is not None and holder.run == run_id:
             lock(file)
-            if _is_same(file, path):
+            if _is_same(file.fileno(), path):
                 path.unlink()
 
 
-def lock(file: IO[bytes], how: int = fcntl.LOCK_EX) -> None:
+def lock(file: IO[bytes] | int, how: int = fcntl.LOCK_EX) -> None:
     """Lock a file, waiting for a holder that may be dying; where a file system knows no locks it stays as it is.
 
     Raises:
@@ -201,40 +209,75 @@ def _lock_of(place: Path) -> Path:
     return place.with_name(f".{place.name}{HELD_SUFFIX}") if place.name else Path()
 
 
-def _taken(path: Path, place: Path) -> IO[bytes]:
-    """Open the file beside a place and lock it; one that its holder removed meanwhile is none."""
+def _taken(path: Path, place: Path) -> int:
+    """Open the file beside a place, or else the place, and lock it; one that is not there any more is none.
+
+    Who locks the place looks for the file afterwards, and who locks the file for a lock on the place: whichever way two
+    runs take, one of them meets the other.
+    """
     while True:
+        locked = path
         try:
-            file = _opened(path, os.O_RDWR | os.O_CREAT)
-        except PermissionError:
-            file = _opened(path, os.O_RDONLY)  # another user's
-        _locked(file, place, fcntl.LOCK_EX)
-        if _is_same(file, path):
-            return file
-        file.close()
+            number = _opened(path, os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            if error.errno not in _UNWRITABLE:
+                raise
+            try:
+                number = _opened(path, os.O_RDONLY)  # another user's
+            except FileNotFoundError:
+                locked = Path(os.path.realpath(place))
+                try:
+                    number = _opened_folder(locked)
+                except OSError:
+                    raise error from None
+        _locked(number, place, fcntl.LOCK_EX)
+        if _is_same(number, locked) and (locked == path or not os.path.lexists(path)):
+            return number
+        os.close(number)
 
 
-def _opened(path: Path, flags: int) -> IO[bytes]:
+def _refuse_locked_folder(place: Path) -> None:
+    with contextlib.suppress(OSError):  # none, or not for us to read
+        os.close(_locked(_opened_folder(Path(os.path.realpath(place))), place, fcntl.LOCK_SH))
+
+
+def _opened(path: Path, flags: int) -> int:
     # Never through a link that somebody laid, and never waiting for the other end of a pipe.
     mode = 0o600 if is_closed(path.parent) else 0o644
-    number = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
-    return os.fdopen(number, "rb" if flags == os.O_RDONLY else "r+b", buffering=0)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
 
 
-def _is_same(file: IO[bytes], path: Path) -> bool:
+def _opened_folder(place: Path) -> int:
+    return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _is_same(number: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
+        return os.path.samestat(os.fstat(number), path.lstat())
     except FileNotFoundError:
         return False
 
 
-def _locked(file: IO[bytes], place: Path, how: int) -> IO[bytes]:
+def _locked(number: int, place: Path, how: int) -> int:
+    """Lock what was opened, and close it where that is not to be had."""
     try:
-        lock(file, how)
+        lock(number, how)
     except BlockingIOError as error:
-        with file:
-            raise _held(place, file.read(_MOST_BYTES)) from error
-    return file
+        raise _held(place, _said(number)) from error
+    except BaseException:
+        os.close(number)
+        raise
+    return number
+
+
+def _said(number: int) -> bytes:
+    """Read what a holder wrote, and close; a folder says nothing."""
+    try:
+        return os.read(number, _MOST_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(number)
 
 
 def _held(place: Path, said: bytes) -> RunError:

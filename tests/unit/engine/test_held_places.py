@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,14 +26,18 @@ from metl_gui.workbench import killed_runs
 
 _ROOT = Path(__file__).parents[3]
 _RUN = """
-import sys, time
+import os, sys, time
 from pathlib import Path
+import platformdirs
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.engine.sinks.ownership import holding, outermost
 from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of
 from metl_gui.errors import RunError
 kind, base, run_id, at = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+if sys.argv[5]:  # only now: another user may not be let in to where Python lies
+    os.setgroups([])
+    os.setuid(int(sys.argv[5]))
 spec = RunSpec(run_id=run_id, plan=b"", source=str(base), sink=str(base / "out"), folder=str(base / "runs" / run_id),
                errors=str(base / "errors"), checkpoint=str(base / f"checkpoint-{run_id}") if kind == "stream" else "")
 RunFolder(Path(spec.folder)).create(spec)
@@ -52,11 +58,16 @@ try:
         staging.discard()
 except RunError as error:
     print(f"{error.title} {error.text}", flush=True)
+except OSError as error:
+    print(error, flush=True)
 """
+_NOBODY = 65534
 
 
-def start(base: Path, run_id: str, kind: str = "run", at: float = 0.0) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", _RUN, kind, str(base), run_id, str(at)]
+def start(
+    base: Path, run_id: str, kind: str = "run", at: float = 0.0, user: int | None = None
+) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", _RUN, kind, str(base), run_id, str(at), "" if user is None else str(user)]
     return subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -66,8 +77,8 @@ def said(run: subprocess.Popen[str]) -> str:
 
 
 @contextmanager
-def alive(base: Path, run_id: str, kind: str = "run") -> Iterator[int]:
-    with start(base, run_id, kind) as run:
+def alive(base: Path, run_id: str, kind: str = "run", user: int | None = None) -> Iterator[int]:
+    with start(base, run_id, kind, user=user) as run:
         assert said(run) == "ready"
         try:
             yield run.pid
@@ -206,3 +217,39 @@ def test_a_stream_holds_its_own_outputs_only(base: Path) -> None:
     spec = spec_of(base, "r1", errors="out/errors", checkpoint="c")
     with holding(outermost(head_of(spec).folders), "r1"):
         assert hidden(base) == [".out.lock"]
+
+
+@pytest.fixture
+def volumes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of the system with folders in it that are somebody else's, as where a container has its volumes."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may act as somebody else")
+    monkeypatch.setattr(ownership, "_DYING_SECONDS", 1.0)
+    place = Path(tempfile.mkdtemp(prefix="metl-volumes-"))
+    place.chmod(0o755)
+    for name in ("out", "errors", "runs"):
+        (place / name).mkdir()
+        os.chown(place / name, _NOBODY, -1)
+    yield place
+    shutil.rmtree(place)
+
+
+def test_a_stream_runs_into_folders_beside_which_it_may_not_write_and_holds_them(volumes: Path) -> None:
+    with alive(volumes, "r1", "stream", _NOBODY):
+        assert not list(volumes.glob(".*"))
+        with start(volumes, "r2", "stream", user=_NOBODY) as second:
+            assert "is held by another run" in said(second)
+        for place in (volumes / "out", volumes / "out" / "below"):
+            with pytest.raises(RunError, match="Another run writes there"):
+                HeldPlace(place, "r3")
+        with pytest.raises(RunError, match="Another run writes there"):
+            refuse_held(volumes / "out")
+        assert not list(volumes.glob(".*"))
+    with holding([volumes / "out"], "r4"), start(volumes, "r5", "stream", user=_NOBODY) as last:
+        assert "is held by run r4" in said(last)
+
+
+def test_a_place_that_is_not_there_and_cannot_be_made_is_told_as_it_is(volumes: Path) -> None:
+    shutil.rmtree(volumes / "out")
+    with start(volumes, "r1", "stream", user=_NOBODY) as run:
+        assert "Permission denied" in said(run)

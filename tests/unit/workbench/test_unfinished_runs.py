@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.events import RunProgressed, encode_event
 from metl_gui.engine.report import Tally
 from metl_gui.engine.runs import RunFolder, RunSpec
 from metl_gui.errors import BugError, ProjectError, RunCancelled, RunError, RunKilledError
+from metl_gui.workbench import running
 from metl_gui.workbench.past_run import RunStatus
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.review_progress import records_by_version
@@ -99,6 +101,40 @@ def test_a_cancelled_run_that_the_project_cannot_take_then_comes_into_it_later_a
         assert runs(workbench) == ()
     run = only(workbench)
     assert (run.status, run.report.read) == (RunStatus.CANCELLED, 7)
+
+
+@pytest.mark.parametrize("ended", [KeyboardInterrupt(), RunCancelled("stop")])
+def test_a_run_that_is_broken_off_after_its_messages_are_in_place_has_finished(
+    workbench: Workbench, ended: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec = spec_of(workbench, sink=str(tmp_path / "out"))
+    unfinished = report_until(spec, "local[2]", [_PROGRESS], "cancelled")
+    done = msgspec.structs.replace(unfinished, outcome="", is_stopped=False, outputs=spec.sink, problems=())
+
+    def break_off(*_: object) -> None:
+        raise ended
+
+    monkeypatch.setattr(running, "_run", lambda *_: done)
+    monkeypatch.setattr(running, "looked_into", break_off)
+    with pytest.raises(type(ended)):
+        running.run_prepared(workbench, spec, "local[2]", SparkProcess("local[2]"))
+    run = only(workbench)
+    assert (run.status, run.report.outputs, run.report.problems) == (RunStatus.FINISHED, spec.sink, ())
+
+
+def test_a_run_that_is_in_its_project_is_done_though_its_sign_cannot_be_removed(
+    workbench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **_named: object) -> None:
+        raise PermissionError("The folder cannot be written.")
+
+    spec = spec_of(workbench)
+    report = msgspec.structs.replace(report_until(spec, "", [_PROGRESS], "cancelled"), outcome="", is_stopped=False)
+    with monkeypatch.context() as closed, RunRecord(workbench, spec, "local[2]") as record:
+        RunFolder(Path(spec.folder)).write_report(report)  # as the run itself does
+        closed.setattr(Path, "unlink", refuse)
+        assert record.keep(report) == report
+    assert only(workbench).status is RunStatus.FINISHED
 
 
 def test_a_run_that_was_killed_after_its_report_was_written_has_finished(workbench: Workbench) -> None:

@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -30,6 +31,7 @@ from tests.spark.conftest import order_record
 
 _ANSWER_SECONDS = 60.0
 _SILENCE_SECONDS = 3.0
+_LOOKS, _PAUSE_SECONDS = 10, 0.05
 _BLOCKS = tuple(f"broadcast_{number}_piece0" for number in range(12))
 _RPC, _RPC_ANSWER, _RPC_FAILURE, _CHUNK, _CHUNK_ANSWER, _FILE, _FILE_FAILURE = 3, 4, 5, 0, 1, 6, 8
 """Frames of Spark's transport, as its ``Message.Type`` numbers them."""
@@ -74,16 +76,29 @@ def _listening(process_id: int) -> Iterator[Port]:
                 target = str(link.readlink())
                 if target.startswith("socket:["):
                     owners.setdefault(target[len("socket:[") : -1], owner)
-    for table in ("tcp", "tcp6"):
+    for inode, (words, number) in _listeners().items():
+        if inode in owners:
+            raw = b"".join(bytes.fromhex(words[at : at + 8])[::-1] for at in range(0, len(words), 8))
+            address = ipaddress.ip_address(raw)
+            shown = str(getattr(address, "ipv4_mapped", None) or address)
+            command = Path(f"/proc/{owners[inode]}/cmdline").read_bytes()
+            yield Port(shown, int(number, 16), _program(command))
+
+
+def _listeners() -> dict[str, tuple[str, str]]:
+    """Return address and port of all that listens, by its inode.
+
+    The system writes its tables a page at a time, and leaves lines out where sockets come and go meanwhile.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for table in ("tcp", "tcp6") * _LOOKS:
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
             local, state, inode = (line.split()[column] for column in (1, 3, 9))
-            if state == "0A" and inode in owners:
+            if state == "0A":
                 words, _, number = local.partition(":")
-                raw = b"".join(bytes.fromhex(words[at : at + 8])[::-1] for at in range(0, len(words), 8))
-                address = ipaddress.ip_address(raw)
-                shown = str(getattr(address, "ipv4_mapped", None) or address)
-                command = Path(f"/proc/{owners[inode]}/cmdline").read_bytes()
-                yield Port(shown, int(number, 16), _program(command))
+                found[inode] = words, number
+        time.sleep(_PAUSE_SECONDS)
+    return found
 
 
 def _program(command: bytes) -> str:

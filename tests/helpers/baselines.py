@@ -1,0 +1,41 @@
+"""What the measuring tools found of a version, kept beside the documentation of the architecture.
+
+``docs/architecture/baselines.json`` holds one entry for each name that a measurement was recorded under: the version,
+and what each tool found. A later restructuring is compared with it.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from metl_gui import __version__
+from tests.helpers.own_package import ROOT
+
+FILE = ROOT / "docs" / "architecture" / "baselines.json"
+
+
+def record(name: str, tool: str, results: Mapping[str, object], file: Path = FILE) -> None:
+    """Keep what a tool found.
+
+    Args:
+        name: of the measurement, as ``0.1.0``.
+        tool: that measured.
+        results: by what was measured; they take the place of what the tool found of the same before.
+        file: where it is kept.
+    """
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    entry = known.setdefault(name, {})
+    measured_on = {"version": __version__, "commit": _commit(), "python": platform.python_version()}
+    entry.setdefault(tool, {}).update({key: {**measured_on, "found": value} for key, value in results.items()})
+    file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _commit() -> str:
+    """Name the commit that is checked out, empty where there is none."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip()

@@ -2,7 +2,7 @@
 
 The whole suite, with the contexts that ``tests.mutants`` needs, and kept as the baseline of a version::
 
-    python -m tests.coverage_per_room --contexts artifacts/contexts --record 0.1.0 -q -p no:randomly -n 2 tests
+    python -m tests.coverage_per_room --contexts artifacts/contexts --record 0.1.1 -q -p no:randomly -n 2 tests
 
 What coverage.py's tracer costs about doubles the time of the tests. Tests that wait for a fixed time may fail of it;
 the exit code is pytest's.

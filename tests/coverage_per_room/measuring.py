@@ -27,6 +27,7 @@ TEST = "COVERAGE_TEST"
 DURATIONS = "COVERAGE_DURATIONS"
 """The variable that names the file for how long each test took, where contexts are recorded."""
 
+_STDERR = 2
 _HOME = Path(__file__).resolve().parents[2]
 _SETTINGS = """\
 [run]
@@ -101,7 +102,7 @@ def run_tests(
     for inherited in (TEST, "COVERAGE_PROCESS_CONFIG"):
         environment.pop(inherited, None)
     command = [sys.executable, "-m", "pytest", *recording, *arguments]
-    done = subprocess.run(command, cwd=root, env=environment, stdout=sys.stderr, check=False)
+    done = subprocess.run(command, cwd=root, env=environment, stdout=_STDERR, check=False)
     if not list(folder.glob(f"{data.name}.*")):
         raise RuntimeError("No process measured itself: coverage.py's start-up file is missing in this environment.")
     combined = Coverage(data_file=str(data), config_file=False)

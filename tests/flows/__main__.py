@@ -2,7 +2,7 @@
 
 The baseline of a version, some minutes (the lane starts a real broker)::
 
-    python -m tests.flows --record 0.1.0
+    python -m tests.flows --record 0.1.1
 
 ``click``: a click on a free cell of the matrix to the commit and the repaint. ``import``: a file with a new version of
 a schema, dropped on the window, to its review item on the screen. ``record``: one CDC message through a local run, by

@@ -63,7 +63,6 @@ class Recorder:
         self._phase = _shared_byte(folder)
         self._known: dict[tuple[int, int], CodeType] = {}
         self._file = -1
-        self._process = 0
 
     def install(self) -> None:
         """Begin to listen, in all threads that begin from now on."""
@@ -98,11 +97,9 @@ class Recorder:
             self._write([phase, module.removesuffix(".__init__"), code.co_qualname, code.co_firstlineno])
 
     def _write(self, row: list[object]) -> None:
-        process = os.getpid()
-        if process != self._process:  # the first row, or a fork since the last one
+        if self._file < 0:
             flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY
-            self._file = os.open(self._folder / f"{process}.calls", flags, 0o600)
-            self._process = process
+            self._file = os.open(self._folder / f"{os.getpid()}.calls", flags, 0o600)  # shared with later forks
             os.write(self._file, json.dumps(_kind(sys.orig_argv, Path(self._prefix).name)).encode() + b"\n")
         os.write(self._file, json.dumps(row).encode() + b"\n")
 

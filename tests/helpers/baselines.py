@@ -22,7 +22,7 @@ def record(name: str, tool: str, results: Mapping[str, object], file: Path = FIL
     """Keep what a tool found.
 
     Args:
-        name: of the measurement, as ``0.1.0``.
+        name: of the measurement, as ``0.1.1``.
         tool: that measured.
         results: by what was measured; they take the place of what the tool found of the same before.
         file: where it is kept.

@@ -4,7 +4,7 @@ Which test runs which line must have been recorded before (``tests.coverage_per_
 version, some hours on two cores::
 
     for room in core store engine.kernel; do
-        python -m tests.mutants --room $room --count 100 --seed 1 --jobs 2 --record 0.1.0
+        python -m tests.mutants --room $room --count 100 --seed 1 --jobs 2 --record 0.1.1
     done
 
 Drawn are changes of lines that ran; what numba compiles is left out, as the fuzz of the kernels holds it

@@ -123,6 +123,9 @@ class _Finder:
                 yield self._change(value, "returned value", "None")
             case ast.If(test=test):
                 yield self._negated(test)
+            case ast.AugAssign() if type(node.op) in _ARITHMETIC:
+                operator, other = _ARITHMETIC[type(node.op)]
+                yield from self._between(node.target, node.value, "arithmetic", f"{operator}=", f"{other}=")
         for name, value in ast.iter_fields(node):
             if name == "annotation":
                 continue

@@ -111,7 +111,7 @@ class Scratch:
 
     def _options(self) -> list[str]:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "first_failure"]
-        if importlib.util.find_spec("hypothesis") is not None:
+        if importlib.util.find_spec("hypothesis") is not None and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
             options.append(f"--hypothesis-seed={self.seed}")  # the same examples for every mutant
         return options
 

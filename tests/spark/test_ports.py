@@ -71,11 +71,12 @@ def _listening(process_id: int) -> Iterator[Port]:
     """List what a process and those below it listen at."""
     owners: dict[str, int] = {}
     for owner in (process_id, *children_of(process_id)):
-        with suppress(FileNotFoundError):  # a process may end meanwhile, and a file be closed
+        with suppress(FileNotFoundError):  # a process may end meanwhile
             for link in Path(f"/proc/{owner}/fd").iterdir():
-                target = str(link.readlink())
-                if target.startswith("socket:["):
-                    owners.setdefault(target[len("socket:[") : -1], owner)
+                with suppress(FileNotFoundError):  # and a file be closed, which hides none of the others
+                    target = str(link.readlink())
+                    if target.startswith("socket:["):
+                        owners.setdefault(target[len("socket:[") : -1], owner)
     for inode, (words, number) in _listeners().items():
         if inode in owners:
             raw = b"".join(bytes.fromhex(words[at : at + 8])[::-1] for at in range(0, len(words), 8))

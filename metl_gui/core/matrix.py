@@ -8,9 +8,10 @@ Source: dmm.md §2 (DPM, DCPM, DRPM) and §6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from immutables import Map
@@ -18,7 +19,10 @@ from numpy.typing import NDArray
 
 from metl_gui.core.blocks import Block, BlockKey, Element, Status, Verdict
 from metl_gui.core.overlay import EMPTY, Readable, add
+from metl_gui.core.ranges import joined_rows, taken
 from metl_gui.errors import BugError
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 STATUSES = tuple(Status)
 VERDICTS = tuple(Verdict)
@@ -277,8 +281,6 @@ class Dpm(DpmView):
 
     def merged(self) -> Dpm:
         """Return the same matrix with an empty overlay."""
-        from metl_gui.core.merging import spliced_matrix  # it builds on the columns that are defined here
-
         return Dpm.on(spliced_matrix(self.base, self._blocks))
 
     def draft(self) -> DpmDraft:
@@ -329,3 +331,37 @@ class DpmDraft(DpmView):
             self._open_rows.finish(),
             self._waiting.finish(),
         )
+
+
+def spliced_matrix(base: DpmBase, edited: Mapping[BlockKey, Block | None]) -> DpmBase:
+    """Put blocks in place of others; ``None`` removes one."""
+    extra = base_of(block for block in edited.values() if block is not None)
+    found = [base.find(key) for key in edited]
+    is_kept = np.ones(len(base.version), np.bool_)
+    is_kept[[row for row in found if row >= 0]] = False
+    kept = np.flatnonzero(is_kept)
+    version = np.concatenate([base.version[kept], extra.version])
+    entity_version = np.concatenate([base.entity_version[kept], extra.entity_version])
+    order = np.lexsort((entity_version, version))
+    start, at = joined_rows(base.start, kept, extra.start, order)
+    people = {name: row for row, name in enumerate(base.people)}
+    who = np.array([people.setdefault(name, len(people)) for name in extra.people], np.int32)
+
+    def column(of_base: NDArray[_Scalar], of_extra: NDArray[_Scalar]) -> NDArray[_Scalar]:
+        return np.concatenate([of_base[kept], of_extra])[order]
+
+    return DpmBase(
+        version[order],
+        entity_version[order],
+        start,
+        taken(base.q, extra.q, at),
+        taken(base.p, extra.p, at),
+        column(base.status, extra.status),
+        column(base.verdict, extra.verdict),
+        column(base.came_version, extra.came_version),
+        column(base.came_entity_version, extra.came_entity_version),
+        column(base.who, who[extra.who]),
+        column(base.when_ms, extra.when_ms),
+        tuple(people),
+        {key: block for key, block in base.records.items() if key not in edited} | extra.records,
+    )

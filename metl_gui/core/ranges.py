@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Longs: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+
+_AT_ONCE = 1 << 20
 
 
 def starts_of(lengths: Longs) -> Longs:
@@ -28,3 +30,19 @@ def laid_out(first: Longs, length: Longs) -> Places:
     found = np.repeat((first - starts[:-1]).astype(kind), length)
     found += np.arange(starts[-1], dtype=kind)
     return found
+
+
+def joined_rows(start: Longs, kept: Longs, extra_start: Longs, order: Longs) -> tuple[Longs, Places]:
+    """Starts of the parts in their new order, and for each of their rows its place in both columns laid end to end."""
+    lengths = np.concatenate([np.diff(start)[kept], np.diff(extra_start)])[order]
+    firsts = np.concatenate([start[:-1][kept], extra_start[:-1] + start[-1]])[order]
+    return starts_of(lengths), laid_out(firsts, lengths)
+
+
+def taken(of_base: NDArray[Any], of_extra: NDArray[Any], at: Places) -> NDArray[Any]:
+    """Pick rows of two columns laid end to end, in pieces, so that other threads get their turn."""
+    both = np.concatenate([of_base, of_extra])
+    out = np.empty(len(at), of_base.dtype)
+    for low in range(0, len(at), _AT_ONCE):
+        out[low : low + _AT_ONCE] = both[at[low : low + _AT_ONCE]]
+    return out

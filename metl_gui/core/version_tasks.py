@@ -9,7 +9,6 @@ Source: dmm.md §8, contract.md §2.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,15 +16,13 @@ from dataclasses import dataclass, replace
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side, Version
+from metl_gui.core.sample_profiles import pattern_of
 
 MOST_SHAPES = 200
 """Rows of one schema with more shapes than this are taken for one version with optional members."""
 
 _SEEN_DIGITS = 12
 _MOST_PATTERNS = 3
-_LONG_RUN = 4
-_LONGEST_PATTERN = 40
-_RUNS = re.compile(r"(9+|A+|a+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +191,6 @@ def _one_of(one: AttributeDeclaration, other: AttributeDeclaration) -> Attribute
         return replace(one, optional=optional)
     type_ = "number" if {one.type, other.type} == {"integer", "number"} else "union"
     return replace(one, type=type_, logical="", scale=None, optional=optional)
-
-
-def pattern_of(text: str) -> str:
-    """Write the form of a text: which characters are digits, capitals, letters; all others as they are."""
-    head = text[:_LONGEST_PATTERN]
-    form = "".join("9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c for c in head)
-    short = _RUNS.sub(lambda run: run[0] if len(run[0]) <= _LONG_RUN else run[0][0] + "+", form)
-    return short + ("…" if len(text) > len(head) else "")
 
 
 def profile_of(path: str, values: Sequence[object]) -> ValueProfile:

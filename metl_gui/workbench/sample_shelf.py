@@ -19,9 +19,10 @@ from metl_gui.core.json_text import Members, is_null
 from metl_gui.core.masks import fed_by_masked, masked_lineages
 from metl_gui.core.nodes import Attribute, Side
 from metl_gui.core.paths import split
-from metl_gui.core.sample_profiles import SchemaProfile, shown_value
+from metl_gui.core.sample_profiles import SchemaProfile
 from metl_gui.core.suggest.values import values_alike
 from metl_gui.core.trees import Tree
+from metl_gui.core.value_profiles import shown_value
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.errors import RecordError, UserError

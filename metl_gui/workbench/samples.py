@@ -25,7 +25,8 @@ from metl_gui.core.json_text import Members
 from metl_gui.core.masks import hidden_sources
 from metl_gui.core.nodes import Schema, Side
 from metl_gui.core.paths import split
-from metl_gui.core.sample_profiles import Profiler, SchemaProfile, kind_of, without_masked
+from metl_gui.core.sample_profiles import SchemaProfile, without_masked
+from metl_gui.core.value_profiles import Profiler, kind_of
 from metl_gui.core.version_tasks import VersionTask
 from metl_gui.core.version_tasks import without_masked as without_masked_forms
 from metl_gui.engine.kafka.servers import is_kafka

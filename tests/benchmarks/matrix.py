@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from metl_gui.core.bulk import Elements, compact_all, decompact_all
-from metl_gui.core.compact import Group, compact_group, decompact, touched_versions
+from metl_gui.core.compact import Group, compact_group, decompact
 from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.nodes import Side
+from metl_gui.core.touched_groups import touched_versions
 from tests.benchmarks.harness import Case, figure, paired, single
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, VERSIONS, Size, build
 

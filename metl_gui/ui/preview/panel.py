@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.document import Document
 from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import shown_value
+from metl_gui.core.value_profiles import shown_value
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label

@@ -8,10 +8,11 @@ import pytest
 
 from metl_gui.core.blocks import Status, Verdict
 from metl_gui.core.bulk import compact_all, decompact_all
-from metl_gui.core.compact import compact_group, decompact, touched_versions
+from metl_gui.core.compact import compact_group, decompact
 from metl_gui.core.nodes import Side
 from metl_gui.core.partition import partition
 from metl_gui.core.review import review_items
+from metl_gui.core.touched_groups import touched_versions
 from tests.helpers.world import World
 
 

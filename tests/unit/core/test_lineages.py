@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.blocks import Element, Status
-from metl_gui.core.compact import Group, touched_versions
+from metl_gui.core.compact import Group
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
@@ -17,6 +17,7 @@ from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost
 from metl_gui.core.masks import masked_lineages
 from metl_gui.core.nodes import Side
 from metl_gui.core.review import review_items
+from metl_gui.core.touched_groups import touched_versions
 from metl_gui.errors import EditError
 from tests.helpers.histories import steps
 from tests.helpers.world import World

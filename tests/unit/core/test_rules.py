@@ -11,7 +11,7 @@ from metl_gui.core.blocks import Status, conflicts
 from metl_gui.core.bulk import Elements, compact_all, decompact_all
 from metl_gui.core.canonical import state_hash
 from metl_gui.core.checks import check
-from metl_gui.core.compact import Group, Kept, compact_again, compact_group, decompact, touched_versions
+from metl_gui.core.compact import Group, Kept, compact_again, compact_group, decompact
 from metl_gui.core.document import Document
 from metl_gui.core.draft import perform
 from metl_gui.core.edits.revert import Revert
@@ -19,6 +19,7 @@ from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.nodes import Side
 from metl_gui.core.problems import Severity
 from metl_gui.core.review import review_items
+from metl_gui.core.touched_groups import touched_versions
 from tests.helpers.histories import NAMES, start, step, steps
 from tests.helpers.world import World
 

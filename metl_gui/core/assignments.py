@@ -1,4 +1,4 @@
-"""Who is to decide on a review item: a note beside the states, kept by (schema, entity, first version of the loss).
+"""Who is to decide on which review items, and how their notes follow when an edit moves where a loss begins.
 
 Source: ux.md §8; not part of a state (dmm.md §9).
 """
@@ -6,32 +6,12 @@ Source: ux.md §8; not part of a state (dmm.md §9).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
 
+from metl_gui.core.assignment import Assignment, AssignmentKey
 from metl_gui.core.blocks import Block
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Transition
 from metl_gui.core.review import ReviewItem, group_of
-
-AssignmentKey: TypeAlias = tuple[int, int, int]
-"""(schema id, entity id, id of the schema version where the loss began)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """A review item that somebody is to decide.
-
-    Args:
-        key: the item.
-        assignee: who is to decide.
-        who, when_ms: who said so, and when (milliseconds since 1970).
-    """
-
-    key: AssignmentKey
-    assignee: str
-    who: str = ""
-    when_ms: int = 0
 
 
 class Assignments:

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from metl_gui.core.assignments import Assignment
+from metl_gui.core.assignment import Assignment
 from metl_gui.core.comments import Comment, Spot, Subject
 from metl_gui.core.document import Document
 from metl_gui.core.matching import Matching, SameIds, SameNames, by_names

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from metl_gui.core.assignments import Assignment, AssignmentKey, moved_keys
+from metl_gui.core.assignment import Assignment, AssignmentKey
+from metl_gui.core.assignments import moved_keys
 from metl_gui.core.draft import Stamp, Transition
 
 

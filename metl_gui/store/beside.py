@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
-from metl_gui.core.assignments import Assignment, AssignmentKey
+from metl_gui.core.assignment import Assignment, AssignmentKey
 from metl_gui.core.beside import BesideChange, Kept, StateName
 from metl_gui.core.collecting import collect
 from metl_gui.core.comments import Comment, Subject

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.assignments import Assignment
+from metl_gui.core.assignment import Assignment
 from metl_gui.core.beside import BesideChange, IncludedSamples, Kept, ProjectSetting, StateName
 from metl_gui.core.collecting import CollectedTasks
 from metl_gui.core.comments import Comment

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metl_gui.core.assignments import AssignmentKey, keys_of
+from metl_gui.core.assignment import AssignmentKey
+from metl_gui.core.assignments import keys_of
 from metl_gui.core.blocks import Block, Loss
 from metl_gui.core.document import Document
 from metl_gui.core.draft import Edit, Stamp, perform

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.assignments import Assignment
+from metl_gui.core.assignment import Assignment
 from metl_gui.core.beside import (
     MOST_INCLUDED,
     MOST_INCLUDED_BYTES,

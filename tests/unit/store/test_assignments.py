@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.assignments import Assignment
+from metl_gui.core.assignment import Assignment
 from metl_gui.core.draft import Stamp
 from metl_gui.errors import ProjectHeldError
 from metl_gui.store.project_file import ProjectFile

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.session import Door, Workbench
 from tests.helpers import worked_examples as examples

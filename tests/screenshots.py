@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from metl_gui.core.blocks import Element
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Element
 from metl_gui.workbench.session import Door, Workbench
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from metl_gui.errors import EditError
 
 if TYPE_CHECKING:
-    from metl_gui.core.blocks import BlockKey
-    from metl_gui.core.document import Document
+    from metl_gui.core.matrix.blocks import BlockKey
+    from metl_gui.core.matrix.document import Document
     from metl_gui.workbench.blame import Blame, Event
     from metl_gui.workbench.session import Workbench
 

@@ -12,7 +12,7 @@ from metl_gui.cli.output import Output
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
-    from metl_gui.core.problems import Problem
+    from metl_gui.core.search.problems import Problem
     from metl_gui.workbench.checking import CheckResult
     from metl_gui.workbench.mapping import MapMode, MapResult
     from metl_gui.workbench.searching import Answers, VersionProgression
@@ -194,8 +194,8 @@ def problem_line(problem: Problem) -> str:
 
 
 def _try(arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.core.nodes import Side
-    from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
+    from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.registry.formats import parse_format
     from metl_gui.registry.matrix_export import read_export
     from metl_gui.workbench.comparing import is_project

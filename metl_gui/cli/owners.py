@@ -10,7 +10,7 @@ from metl_gui.cli.commands import DONE, Commands, add_project, common_options, p
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.workbench.effects import EditOutcome
     from metl_gui.workbench.entities import EntityContent
 
@@ -202,7 +202,7 @@ def _told(done: EditOutcome, out: Output) -> int:
 
 
 def _side(arguments: argparse.Namespace) -> Side | None:
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
 
     return Side(arguments.tree) if arguments.tree else None
 

@@ -13,7 +13,7 @@ from metl_gui.cli.commands import DONE, Commands, add_project, wrong_usage
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.core.difference import Difference
+    from metl_gui.core.differences.document_difference import Difference
     from metl_gui.workbench.publishing import Published
 
 _SHOWN, _LINES = 10, 60

@@ -149,7 +149,7 @@ def _check_usage(arguments: argparse.Namespace) -> None:
 
 
 def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
-    from metl_gui.core.review_query import Order, query_of
+    from metl_gui.core.review.query import Order, query_of
     from metl_gui.workbench.review_wanted import wanted_in
 
     names = (arguments.schema, arguments.entity, arguments.verdict, arguments.older_than, arguments.assigned)

@@ -12,7 +12,7 @@ from metl_gui.cli.outcomes import CANCELLED
 from metl_gui.cli.output import Output
 from metl_gui.cli.production import attached, told
 from metl_gui.cli.run_lines import report_lines
-from metl_gui.core.framing import LIMIT_BYTES
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 if TYPE_CHECKING:
     from metl_gui.workbench.running import RunRequest, RunResult

@@ -13,7 +13,7 @@ from metl_gui.cli.output import Output
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.workbench.importing import ImportResult
 
 _MOST_RENAMED = 5
@@ -100,7 +100,7 @@ def _add_node(parser: argparse.ArgumentParser, is_required: bool = True) -> None
 
 
 def _node(arguments: argparse.Namespace) -> tuple[Side, str]:
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
 
     if arguments.schema is not None:
         return Side.EXTRACTION, arguments.schema
@@ -119,7 +119,7 @@ def run_new(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_import(arguments: argparse.Namespace, out: Output) -> int:
     """Import schemas and versions."""
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.registry.formats import parse_format
     from metl_gui.workbench.importing import import_sources
     from metl_gui.workbench.remote_sources import Choice, is_remote, parse_ids

@@ -51,7 +51,7 @@ def register(commands: Commands) -> None:
 
 def run_watch(arguments: argparse.Namespace, out: Output) -> int:
     """Look at a registry once, or again and again."""
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.workbench.remote_sources import Choice, check_source
     from metl_gui.workbench.session import Workbench
     from metl_gui.workbench.watching import Watcher, event_json, event_lines, into_file

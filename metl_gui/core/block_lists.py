@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.types import is_readable
 
 
 class ListOrder(StrEnum):

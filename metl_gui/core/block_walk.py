@@ -5,8 +5,8 @@ Order: versions oldest first; within a version by entity version id. Cost: the c
 
 from __future__ import annotations
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
 
 
 def neighbour(document: Document, key: BlockKey, step: int, *, along_versions: bool = False) -> BlockKey | None:

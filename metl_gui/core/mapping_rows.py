@@ -16,17 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.attribute_notes import notes_of
-from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.filtering import Filtering
-from metl_gui.core.haystack import Haystack
-from metl_gui.core.matrix import STATUSES, DpmBase, base_of
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Kind, Query, Term
-from metl_gui.core.tree_columns import columns_of
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix import STATUSES, DpmBase, base_of
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
+from metl_gui.core.search.filters import Filtering
+from metl_gui.core.search.query import Kind, Query, Term
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.text_columns import Haystack
+from metl_gui.core.trees.tree_columns import columns_of
 
 Rows = NDArray[np.int32]
 Bools = NDArray[np.bool_]

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from metl_gui.core.block_changes import changed_blocks
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.changed_parts import changed_parts
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Change
-from metl_gui.core.matching import SameIds
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import Group, ReviewItem, group_of, items_of_group, list_place, review_items
+from metl_gui.core.changes.draft import Change
+from metl_gui.core.differences.changed_parts import changed_blocks, changed_parts
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.node_matching import SameIds
+from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_group, list_place, review_items
+from metl_gui.core.trees.nodes import Side
 
 
 @dataclass(frozen=True, eq=False)

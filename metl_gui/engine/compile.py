@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping
 
-from metl_gui.core import wire_schemas
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.canonical import is_in_production
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema, Version
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.canonical import is_in_production
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project import writer_schemas
+from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.engine.entity_plans import entity_plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 
@@ -22,7 +22,7 @@ def compile_plan(
     document: Document,
     state_hash: str = "",
     include_unconfirmed: bool = True,
-    wire: Iterable[wire_schemas.WireSchema] = (),
+    wire: Iterable[writer_schemas.WireSchema] = (),
     framing: str = "auto",
 ) -> Plan:
     """Compile every schema and version, and their blocks; one that is left out counts as null.
@@ -45,9 +45,9 @@ def compile_plan(
     )
 
 
-def attached(document: Document, one: wire_schemas.WireSchema) -> WireSchema:
+def attached(document: Document, one: writer_schemas.WireSchema) -> WireSchema:
     """Attach a writer schema to the version whose rows it writes, by the name that the tree has for its schema."""
-    version = wire_schemas.version_of(document, one)
+    version = writer_schemas.version_of(document, one)
     schema = document.extraction.named(one.schema)
     return WireSchema(
         one.id, one.kind, one.text, schema.name if schema else one.schema, version.label if version else ""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.core.blocks import Block
-from metl_gui.core.canonical import is_carried
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.matrix.canonical import is_carried
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 
 

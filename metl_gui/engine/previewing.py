@@ -9,13 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from metl_gui.core import wire_schemas
-from metl_gui.core.block_changes import changed_blocks
-from metl_gui.core.classify import Kind
-from metl_gui.core.document import Document
-from metl_gui.core.json_text import Members
-from metl_gui.core.nodes import Schema
-from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.core.differences.changed_parts import changed_blocks
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project import writer_schemas
+from metl_gui.core.trees.nodes import Schema
 from metl_gui.engine.compile import attached, compile_schema
 from metl_gui.engine.kernel.changes import Change, read_wrapped
 from metl_gui.engine.kernel.gathering import Gathering, Sent
@@ -24,8 +21,11 @@ from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import Members
+from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
-Writers: TypeAlias = Callable[[str], Iterable[wire_schemas.WireSchema]]
+Writers: TypeAlias = Callable[[str], Iterable[writer_schemas.WireSchema]]
 """Finds the writer schemas that a registry id means."""
 
 _MOST_SCHEMAS = 64

@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.event_log import bounded_lines
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 from metl_gui.own_files import make_folder, open_file, write_file
 
 LOCAL_TARGET = "local[*]"

@@ -21,7 +21,7 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.errors import SetupError
 from metl_gui.own_files import cache_folder, is_only_ours, make_folder
 
-PARTS = ("errors.py", "own_files.py", "core", "engine")
+PARTS = ("errors.py", "own_files.py", "core", "formats", "engine")
 """What of the package travels; the rest of it neither runs nor is imported on an executor."""
 
 _PACKAGE = "metl_gui"

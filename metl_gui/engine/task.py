@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kafka.orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
@@ -30,6 +29,7 @@ from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

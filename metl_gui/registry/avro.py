@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.avro_container import MAGIC, header_of
 from metl_gui.errors import SchemaError
+from metl_gui.formats.avro_container import MAGIC, header_of
 from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_bytes, unreadable
 from metl_gui.registry.entry_gathering import EntryGathering, Found
 from metl_gui.registry.reading import Reading, Refusal

@@ -12,13 +12,14 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core import connect_schema, names
-from metl_gui.core.classify import ROW_KINDS, Kind, classify, is_with_schema, op_of
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths
-from metl_gui.core.json_text import Members, check, is_null, is_object, members, text_of
-from metl_gui.core.paths import escape
-from metl_gui.core.wrappers import SINGLE_OBJECT, Wrapped, is_wrapper, unwrap
+from metl_gui.core.trees import schema_names as names
+from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import RecordError, SchemaError
+from metl_gui.formats import connect_schema
+from metl_gui.formats.json_text import Members, check, is_null, is_object, members, text_of
+from metl_gui.formats.record_kind import ROW_KINDS, Kind, classify, is_with_schema, op_of
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped, is_wrapper, unwrap
 from metl_gui.registry.table_changes import SchemaChange, read_change
 
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from metl_gui.core import connect_schema, framing, names
-from metl_gui.core.classify import Kind
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
+from metl_gui.core.trees import schema_names
+from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
 from metl_gui.errors import RecordError, SchemaError
+from metl_gui.formats import connect_schema, record_delimiting
+from metl_gui.formats.record_kind import Kind
 from metl_gui.registry.change_records import RecordReader, RowRecord
 from metl_gui.registry.documents import decode, parse_json, read_bytes
 from metl_gui.registry.reading import Reading, Refusal
@@ -73,11 +74,11 @@ def read_schema(path: Path, relative: str = "") -> Reading:
         schema = parse_json(decode(read_bytes(path)))
         if not isinstance(schema, dict):
             raise SchemaError("It is not a Connect schema.", "Its outermost value is not an object.", "")
-        by_path = names.of_path(relative or path.name)
+        by_path = schema_names.of_path(relative or path.name)
         attributes = connect_schema.declare(connect_schema.row_of(schema))
         if not attributes:
             raise SchemaError("It has no fields.", "So there is nothing to map.", "Leave it out.")
-        name = names.of_record(connect_schema.record_name(schema)) or names.of_subject(by_path.name)
+        name = schema_names.of_record(connect_schema.record_name(schema)) or schema_names.of_subject(by_path.name)
         label = connect_schema.row_label(schema) or by_path.label
         return Reading((VersionDeclaration(name, attributes, label, source=str(path)),))
     except SchemaError as error:
@@ -97,7 +98,7 @@ class _Gathering:
         kinds: Counter[Kind] = Counter()
         records = rows = 0
         try:
-            for framed in framing.split(chunks(path)):
+            for framed in record_delimiting.split(chunks(path)):
                 records += 1
                 found = self._read_one(framed, problems)
                 if isinstance(found, RowRecord):
@@ -113,10 +114,10 @@ class _Gathering:
             passed = ", ".join(f"{count} {kind.value.replace('_', ' ')}" for kind, count in kinds.most_common())
             self._refused.append(Refusal(str(path), f"It holds no change of a row ({passed or 'no records'})."))
 
-    def _read_one(self, framed: framing.Framed, problems: dict[str, _Problem]) -> RowRecord | Kind | None:
+    def _read_one(self, framed: record_delimiting.Framed, problems: dict[str, _Problem]) -> RowRecord | Kind | None:
         try:
             if not framed.is_whole:
-                raise RecordError("too_large", f"they are larger than {framing.LIMIT_BYTES // 2**20} MiB")
+                raise RecordError("too_large", f"they are larger than {record_delimiting.LIMIT_BYTES // 2**20} MiB")
             return self._reader.read(framed.raw)
         except RecordError as error:
             is_malformed = error.reason == "malformed"

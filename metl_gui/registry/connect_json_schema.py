@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.core.connect_schema import MAX_DEPTH
 from metl_gui.errors import SchemaError
+from metl_gui.formats.connect_schema import MAX_DEPTH
 from metl_gui.registry.schema_references import References
 
 MAX_NODES = 50_000

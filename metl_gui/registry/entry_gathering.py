@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from metl_gui.core import connect_schema, names
-from metl_gui.core.avro_schema import is_key, is_rowless, is_rowless_name, key_of, row_of
-from metl_gui.core.avro_types import AvroType, definitions, rabin_fingerprint, read_avro, text_of
-from metl_gui.core.declarations import KeyPaths, VersionDeclaration
-from metl_gui.core.wire_schemas import AVRO, JSON, WireSchema, of_rabin
+from metl_gui.core.project.writer_schemas import AVRO, JSON, WireSchema, of_rabin
+from metl_gui.core.trees import schema_names
+from metl_gui.core.trees.declarations import KeyPaths, VersionDeclaration
 from metl_gui.errors import SchemaError
+from metl_gui.formats import connect_schema
+from metl_gui.formats.avro_schema import is_key, is_rowless, is_rowless_name, key_of, row_of
+from metl_gui.formats.avro_types import AvroType, definitions, rabin_fingerprint, read_avro, text_of
 from metl_gui.registry import connect_json_schema, json_schema
 from metl_gui.registry.reading import Continuation, Reading, Refusal
 from metl_gui.registry.schema_entries import Entry, Reference
@@ -129,8 +130,8 @@ class EntryGathering:
             self._keep(ids, AVRO, text_of(avro), name)
             return
         row = row_of(avro)
-        label = entry.version or row.label or names.of_path(found.relative).label
-        aliases = _aliases(names.of_record(row.name), name)
+        label = entry.version or row.label or schema_names.of_path(found.relative).label
+        aliases = _aliases(schema_names.of_record(row.name), name)
         version = VersionDeclaration(name, row.attributes, label, aliases, source=_source(found))
         self._declare(version, ids, AVRO, text_of(avro))
         self._tables[name].former.update(dict.fromkeys(old for old in row.former_names if old != name))
@@ -161,7 +162,7 @@ class EntryGathering:
         if not attributes:
             raise SchemaError("It has no fields.", "So there is nothing to map.", "Leave it out.")
         label = entry.version or connect_schema.row_label(schema)
-        aliases = _aliases(names.of_record(record), name)
+        aliases = _aliases(schema_names.of_record(record), name)
         self._declare(VersionDeclaration(name, attributes, label, aliases, source=_source(found)), entry.ids, JSON)
 
     def _add_key(self, name: str, key: KeyPaths) -> None:

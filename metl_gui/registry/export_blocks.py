@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
-from metl_gui.core.compact import Group, Kept, decompact
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
+from metl_gui.core.matrix.compact import Group, Kept, decompact
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.registry.checked_values import Checked
 
 _CARRIED = (Status.CONFIRMED, Status.UNCONFIRMED, Status.NEEDS_REVIEW)

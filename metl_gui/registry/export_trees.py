@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from metl_gui.core.declarations import TYPES, AttributeDeclaration, KeyPaths, fingerprint
-from metl_gui.core.document import Document, Ids
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting
-from metl_gui.core.matrix import Dpm
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.matrix import Dpm
+from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, fingerprint
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.errors import EditError
 from metl_gui.registry.checked_values import Checked
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.core.names import of_path
+from metl_gui.core.trees.schema_names import of_path
 from metl_gui.errors import SchemaError
 from metl_gui.registry import avro, connect_json, json_schema, sql_files
 from metl_gui.registry.documents import unreadable

@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.avro_container import MAGIC
-from metl_gui.core.names import of_path
-from metl_gui.core.packing import Codec, codec_of
+from metl_gui.core.trees.schema_names import of_path
 from metl_gui.errors import SchemaError
+from metl_gui.formats.avro_container import MAGIC
+from metl_gui.formats.compression import Codec, codec_of
 from metl_gui.registry.documents import MAX_BYTES, unreadable
 from metl_gui.registry.schema_entries import is_registry
 from metl_gui.registry.schema_shapes import TYPES

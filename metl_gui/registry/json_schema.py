@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core import names
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration, stated_equivalents
-from metl_gui.core.paths import escape
+from metl_gui.core.trees import schema_names
+from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration, stated_equivalents
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, parse_json, parse_yaml, read_bytes
 from metl_gui.registry.reading import Reading, Refusal
@@ -160,24 +160,24 @@ def _leaf_type(shape: Shape) -> str:
     return only
 
 
-def _naming(document: dict[str, Any], relative: str) -> tuple[names.Named, tuple[str, ...]]:
+def _naming(document: dict[str, Any], relative: str) -> tuple[schema_names.Named, tuple[str, ...]]:
     """Return the name with the label, and the aliases."""
-    by_path = names.of_path(relative)
+    by_path = schema_names.of_path(relative)
     by_id = _named_by_id(document)
     own = document.get("self")
     if isinstance(own, dict) and _text(own, "vendor") and _text(own, "name"):
-        name = names.of_iglu(_text(own, "vendor"), _text(own, "name"))
-        return names.Named(name, _text(own, "version") or by_path.label), ()
+        name = schema_names.of_iglu(_text(own, "vendor"), _text(own, "name"))
+        return schema_names.Named(name, _text(own, "version") or by_path.label), ()
     title = title_of(document)
     name = title or by_id.name or by_path.name
     version = _text(document, "version")
-    label = by_id.label or by_path.label or (version if names.is_label(version) else None)
-    return names.Named(name, label), (by_id.name,) if by_id.name and by_id.name != name else ()
+    label = by_id.label or by_path.label or (version if schema_names.is_label(version) else None)
+    return schema_names.Named(name, label), (by_id.name,) if by_id.name and by_id.name != name else ()
 
 
-def _named_by_id(document: dict[str, Any]) -> names.Named:
+def _named_by_id(document: dict[str, Any]) -> schema_names.Named:
     written = _text(document, "$id") or _text(document, "id")
-    return names.of_id(written) if written else names.Named("")
+    return schema_names.of_id(written) if written else schema_names.Named("")
 
 
 def _text(values: dict[str, Any], name: str) -> str:

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from metl_gui.core.paths import split
+from metl_gui.core.trees.paths import split
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.safe_cells import MARK, MARKED, exact

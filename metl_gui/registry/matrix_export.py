@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from metl_gui.core.document import Document
-from metl_gui.core.matrix import Dpm
-from metl_gui.core.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix import Dpm
+from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
 from metl_gui.errors import SchemaError
 from metl_gui.registry.checked_values import Checked
 from metl_gui.registry.documents import decode, parse_json, read_bytes

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, LiteralString, cast
 
 from psycopg import IsolationLevel, sql
 
-from metl_gui.core.table_columns import Form, TableColumn
 from metl_gui.errors import RunCancelled, SchemaError
+from metl_gui.formats.table_columns import Form, TableColumn
 from metl_gui.registry.places import DatabasePlace
 from metl_gui.registry.remote.database import connected
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.names import label_order
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.schema_names import label_order
 
 
 @dataclass(frozen=True, slots=True)

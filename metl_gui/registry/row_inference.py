@@ -14,8 +14,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.paths import escape
 
 Signature: TypeAlias = tuple[Any, ...]
 """Names of a row with the names below its objects: what two rows of one tree have in common."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.wire_schemas import of_content, of_global
+from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.errors import SchemaError
 
 _LISTS = ("subjects", "schemas", "versions", "artifacts")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.names import label_order
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.schema_names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.reading import Continuation, Reading, Refusal

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.postgres_types import ConnectType
 from metl_gui.registry.sql_types import SERIALS, kind_name, own_name, type_of

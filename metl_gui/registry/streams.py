@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from metl_gui.core.packing import HEAD_BYTES, Codec, codec_of, unpacked
 from metl_gui.errors import SchemaError
+from metl_gui.formats.compression import HEAD_BYTES, Codec, codec_of, unpacked
 from metl_gui.registry.documents import unreadable
 
 CHUNK_BYTES = 2**20

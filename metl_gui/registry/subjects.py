@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from metl_gui.core import names
+from metl_gui.core.trees import schema_names
 
 _KEY = "-key"
 _CONTEXT = re.compile(r":\.[^:]*:")
@@ -28,17 +28,17 @@ def schema_name(subject: str, group: str, record: str) -> str:
         record: the full name of the record in it; empty for none.
     """
     bare = _CONTEXT.sub("", subject, count=1) if subject.startswith(":.") else subject
-    topic = names.of_subject(bare)
+    topic = schema_names.of_subject(bare)
     if topic != bare:
-        return names.of_record(topic)
-    own = names.of_record(record)
+        return schema_names.of_record(topic)
+    own = schema_names.of_record(record)
     if group and record in (f"{group}.{bare}", f"{adjusted(group)}.{bare}"):
         return own
     if record and bare.endswith(f"-{record}"):
         topic = bare[: -len(record) - 1]
         # Several kinds of records may share a topic: then the topic alone names none of them.
         return topic if adjusted(topic) == adjusted(own) else bare
-    return names.of_record(bare) or own
+    return schema_names.of_record(bare) or own
 
 
 def is_key_subject(subject: str) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.paths import join, split
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.paths import join, split
 from metl_gui.registry.ddl import Name, Renamed, TableRenamed, renames
 from metl_gui.registry.reading import Continuation
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from metl_gui.core.classify import Kind
-from metl_gui.core.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
-from metl_gui.core.paths import split
-from metl_gui.core.version_tasks import VersionTask, Waiting, groups_of, joined, profile_of, seen_of
+from metl_gui.core.project.version_tasks import VersionTask, Waiting, groups_of, joined, profile_of, seen_of
+from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
+from metl_gui.core.trees.paths import split
 from metl_gui.errors import RecordError
+from metl_gui.formats.record_kind import Kind
 from metl_gui.registry.change_records import RecordReader, RowRecord
 from metl_gui.registry.row_inference import PLACEHOLDER, RowInference
 

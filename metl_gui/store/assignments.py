@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from metl_gui.core.assignment import Assignment, AssignmentKey
-from metl_gui.core.assignments import moved_keys
-from metl_gui.core.draft import Stamp, Transition
+from metl_gui.core.changes.draft import Stamp, Transition
+from metl_gui.core.project.assignments import Assignment, AssignmentKey
+from metl_gui.core.review.assignees import moved_keys
 
 
 def assign(connection: sqlite3.Connection, keys: Iterable[AssignmentKey], assignee: str, stamp: Stamp) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.trees.nodes import Attribute
 from metl_gui.store.interning import Interned
 
 FIELDS = 5

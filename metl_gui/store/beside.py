@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
-from metl_gui.core.assignment import Assignment, AssignmentKey
-from metl_gui.core.beside import BesideChange, Kept, StateName
-from metl_gui.core.collecting import collect
-from metl_gui.core.comments import Comment, Subject
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.draft import Stamp
-from metl_gui.core.nodes import Side
-from metl_gui.core.pending import PendingImport
-from metl_gui.core.sample_profiles import SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename, RefusedRenames
-from metl_gui.core.version_tasks import VersionTask
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.assignments import Assignment, AssignmentKey
+from metl_gui.core.project.comments import Comment, Subject
+from metl_gui.core.project.pending_imports import PendingImport
+from metl_gui.core.project.project_data import BesideChange, Kept, StateName
+from metl_gui.core.project.refusals import Refusal, RefusedRename, RefusedRenames
+from metl_gui.core.project.sample_profiles import SchemaProfile
+from metl_gui.core.project.version_tasks import VersionTask, collect
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store import (
     assignments,
     comments,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.blocks import Block, Status, Verdict
+from metl_gui.core.matrix.blocks import Block, Status, Verdict
 from metl_gui.store.interning import Interned
 
 RECORD = np.dtype(

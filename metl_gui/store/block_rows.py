@@ -12,14 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Loss
-from metl_gui.core.bulk import Elements, decompact_all
-from metl_gui.core.compact import Group, compact_again
-from metl_gui.core.draft import BlockChange, Transition
-from metl_gui.core.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
-from metl_gui.core.ranges import starts_of
-from metl_gui.core.touched_groups import touched_versions
-from metl_gui.core.trees import Tree, TreeBase
+from metl_gui.core.changes.draft import BlockChange, Transition
+from metl_gui.core.changes.touched_groups import touched_versions
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
+from metl_gui.core.matrix.compact import Elements, Group, compact_again, decompact_all
+from metl_gui.core.matrix.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
+from metl_gui.core.trees.columns import starts_of
+from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.store import block_packs
 from metl_gui.store.interning import Interned, read_people, rows_for
 

@@ -10,9 +10,9 @@ from functools import partial
 
 import msgspec
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.draft import Change
-from metl_gui.core.nodes import Side
+from metl_gui.core.changes.draft import Change
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.unpacking import TIMES, Unpacking
 
 _LEVEL = 6

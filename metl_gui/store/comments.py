@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from metl_gui.core.comments import Comment, Spot, Subject
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.comments import Comment, Spot, Subject
 
 _NOWHERE = (0, 0, 0, 0)
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.trees import TextTable, TypeFacts
+from metl_gui.core.trees.trees import TextTable, TypeFacts
 
 Rows: TypeAlias = NDArray[np.int32]
 _NOBODY = 0

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.assignment import Assignment
-from metl_gui.core.beside import BesideChange, IncludedSamples, Kept, ProjectSetting, StateName
-from metl_gui.core.collecting import CollectedTasks
-from metl_gui.core.comments import Comment
-from metl_gui.core.draft import Stamp
-from metl_gui.core.sample_profiles import SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.version_tasks import VersionTask
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.assignments import Assignment
+from metl_gui.core.project.comments import Comment
+from metl_gui.core.project.project_data import BesideChange, IncludedSamples, Kept, ProjectSetting, StateName
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import SchemaProfile
+from metl_gui.core.project.version_tasks import CollectedTasks, VersionTask
+from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.store import (
     assignments,
     comments,

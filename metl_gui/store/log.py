@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from metl_gui.core.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
+from metl_gui.core.changes.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
 from metl_gui.store.change_packs import Touched, opener, pack_change, read_change, unpack_changes
 

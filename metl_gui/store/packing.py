@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from metl_gui.core.blocks import Block, Status, Verdict
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.matrix.blocks import Block, Status, Verdict
+from metl_gui.core.trees.nodes import Attribute
 from metl_gui.store.attribute_packs import pack_attributes
 from metl_gui.store.block_packs import pack_blocks
 from metl_gui.store.interning import Interned

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.draft import Stamp
-from metl_gui.core.nodes import Side
-from metl_gui.core.pending import PendingImport
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.pending_imports import PendingImport
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.unpacking import Unpacking
 
 _TOGETHER = 100

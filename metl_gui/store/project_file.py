@@ -13,10 +13,10 @@ from typing import Any, Self
 
 import msgspec
 
-from metl_gui.core.beside import BesideChange
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Change, Stamp, Transition
-from metl_gui.core.rewind import rewound
+from metl_gui.core.changes.draft import Change, Stamp, Transition
+from metl_gui.core.changes.rewind import rewound
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.project_data import BesideChange
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
 from metl_gui.store import assignments, kept, lease, log, runs, shape, states
 from metl_gui.store.beside import Beside

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 
-from metl_gui.core.draft import Stamp
-from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.trees.nodes import Side
 
 
 def add(connection: sqlite3.Connection, refusals: Iterable[Refusal], stamp: Stamp) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-from metl_gui.core.draft import Stamp
-from metl_gui.core.sample_profiles import SchemaProfile, decode, encode
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.sample_profiles import SchemaProfile, decode, encode
 from metl_gui.store.unpacking import Unpacking
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
 
 
 @dataclass(frozen=True, slots=True)

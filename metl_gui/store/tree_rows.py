@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.declarations import KeyPaths
-from metl_gui.core.document import Document
-from metl_gui.core.draft import SchemaChange, Transition, VersionChange
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.ranges import Longs, Places, laid_out, starts_of
-from metl_gui.core.trees import TextTable, Tree, TreeBase
-from metl_gui.core.version_facts import VersionColumns
+from metl_gui.core.changes.draft import SchemaChange, Transition, VersionChange
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.columns import Longs, Places, laid_out, starts_of
+from metl_gui.core.trees.declarations import KeyPaths
+from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.trees import TextTable, Tree, TreeBase
+from metl_gui.core.trees.version_facts import VersionColumns
 from metl_gui.store.attribute_packs import SIZE_BYTES, pack_attributes, unpack_attributes
 from metl_gui.store.interning import Interned, read_texts, read_types, rows_for
 

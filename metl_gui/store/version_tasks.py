@@ -6,9 +6,8 @@ import sqlite3
 
 import msgspec
 
-from metl_gui.core.collecting import CollectedTasks
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.version_tasks import ValueProfile, VersionTask, Waiting
+from metl_gui.core.project.version_tasks import CollectedTasks, ValueProfile, VersionTask, Waiting
+from metl_gui.core.trees.declarations import VersionDeclaration
 
 _declaration = msgspec.json.Decoder(VersionDeclaration).decode
 _samples = msgspec.json.Decoder(tuple[ValueProfile, ...]).decode

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import TypeAlias
 
-from metl_gui.core.document import Document, Ids
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.block_rows import read_matrix
 from metl_gui.store.tree_rows import read_tree
 

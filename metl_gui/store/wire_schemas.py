@@ -6,7 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
 
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.store.unpacking import Unpacking
 
 

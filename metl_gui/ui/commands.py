@@ -12,10 +12,10 @@ from PySide6.QtCore import QObject, Qt, qVersion
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from metl_gui import __version__
-from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectHeldError, UserError
 from metl_gui.ui import asking
 from metl_gui.ui.exporting.dialog import ExportDialog

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
 
 
 class Answer(StrEnum):

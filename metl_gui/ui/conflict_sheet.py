@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.conflict import Answer, Conflict, describe
 from metl_gui.ui.pill import KeyButton

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.block_changes import changed_blocks
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Transition
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.changes.draft import Edit, Transition
+from metl_gui.core.differences.changed_parts import changed_blocks
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review_index import ReviewIndex
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.suggest.renames import Values as RenameValues
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import LooksBackError, UserError
 from metl_gui.workbench.sample_shelf import SampleShelf, Values
 from metl_gui.workbench.session import Door, Workbench

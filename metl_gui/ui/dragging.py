@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.selection import Place
 
 MIME_TYPE = "application/x-metl-attributes"

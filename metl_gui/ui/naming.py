@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.selection import Place, Selected
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from metl_gui.core.block_lists import Note, NoteOf
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.masks import fed_by_masked, masked_lineages, schemas_with_masks
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.project.masks import fed_by_masked, masked_lineages, schemas_with_masks
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.selection import Place
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.masks import schemas_with_masks
+from metl_gui.core.project.masks import schemas_with_masks
 from metl_gui.core.review_index import ReviewIndex
 from metl_gui.ui.jobs import Job, Jobs, Outcome
 from metl_gui.ui.matrix.content import Content, content_of

@@ -6,9 +6,9 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import profile_words
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.sample_profiles import profile_words
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.selection import Place
 from metl_gui.workbench.sample_shelf import SHOWN_VALUES, Values

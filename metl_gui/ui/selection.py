@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.documents import Written
 

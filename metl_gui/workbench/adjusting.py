@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.paths import join, split
-from metl_gui.core.trees import TreeView
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.paths import join, split
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.registry.reading import Reading
 from metl_gui.registry.subjects import adjusted, is_adjusted, unescaped
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.loss_choices import LossChoices, loss_choices
-from metl_gui.core.review import review_items
-from metl_gui.core.review_query import ReviewFacts
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.loss_choices import LossChoices, loss_choices
+from metl_gui.core.review.query import ReviewFacts
 from metl_gui.errors import EditError
 from metl_gui.registry.workbook import MAX_ROWS
 from metl_gui.workbench.progress import UNWATCHED, Watch

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metl_gui.core.assignment import AssignmentKey
-from metl_gui.core.assignments import keys_of
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Stamp, perform
+from metl_gui.core.changes.draft import Edit, Stamp, perform
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import block_name
-from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, Postpone, RenameLost
-from metl_gui.core.loss_choices import loss_name, lost_path, rename_name
-from metl_gui.core.review import ReviewItem, find_item, review_items
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.assignments import AssignmentKey
+from metl_gui.core.review.assignees import keys_of
+from metl_gui.core.review.items import ReviewItem, find_item, review_items
+from metl_gui.core.review.loss_choices import loss_name, lost_path, rename_name
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.registry.workbook import SheetRow, read_sheet
 from metl_gui.workbench.answer_sheet import (

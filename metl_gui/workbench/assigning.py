@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from metl_gui.core.assignments import Assignments, keys_of
-from metl_gui.core.review import ReviewItem, review_items
+from metl_gui.core.review.assignees import Assignments, keys_of
+from metl_gui.core.review.items import ReviewItem, review_items
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block, known_block_name
 from metl_gui.workbench.session import Workbench

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.draft import BlockChange, VersionChange
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.changes.draft import BlockChange, VersionChange
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.log import LoggedEdit

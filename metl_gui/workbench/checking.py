@@ -12,11 +12,11 @@ from pathlib import Path
 
 from msgspec import MsgspecError
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import check
-from metl_gui.core.document import Document
-from metl_gui.core.gaps import Seen
-from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.gaps import Seen
+from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.importing import remainders

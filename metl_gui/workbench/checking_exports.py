@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from metl_gui.core.difference import BlockDifference, compare_by_names
-from metl_gui.core.matrix_export import DUSB_FORMAT, MatrixExport
-from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.differences.document_difference import BlockDifference, compare_by_names
+from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, MatrixExport
+from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.matrix_export import MAX_BYTES, parse_export

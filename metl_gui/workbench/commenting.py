@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.comments import Comment, Comments, Spot, Subject, block_subject, spot
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment, Comments, Spot, Subject, block_subject, spot
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block, find_leaf
 from metl_gui.workbench.history import moment

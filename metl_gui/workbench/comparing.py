@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.beside import Kept, Naming, beside_differences, entries, in_order
-from metl_gui.core.canonical import matrix_content
-from metl_gui.core.difference import Difference, compare, compare_by_names
-from metl_gui.core.document import Document
+from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
+from metl_gui.core.matrix.canonical import matrix_content
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.project_data import Kept, Naming, beside_differences, entries, in_order
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.connection import is_database

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.edits.group import Several
+from metl_gui.core.changes.second_person import is_author, unconfirmed_keys
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.core.open_blocks import unconfirmed_keys
-from metl_gui.core.second_person import is_author
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.project_settings import project_settings
 from metl_gui.workbench.session import Door, Workbench

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from metl_gui.core.edits.settings import AddAlias
-from metl_gui.core.nodes import Side
-from metl_gui.core.trees import TreeView
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.registry.reading import Reading
 
 

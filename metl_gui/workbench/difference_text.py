@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from metl_gui.core.beside import BesideDifference, Entry, moment
-from metl_gui.core.block_difference import Pair
-from metl_gui.core.blocks import Status
-from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
-from metl_gui.core.nodes import Side
-from metl_gui.core.tree_difference import TreeKind
+from metl_gui.core.differences.block_difference import Pair
+from metl_gui.core.differences.document_difference import BlockDifference, Difference, TreeDifference
+from metl_gui.core.differences.tree_difference import TreeKind
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.project.project_data import BesideDifference, Entry, moment
+from metl_gui.core.trees.nodes import Side
 
 _TITLES = {Side.EXTRACTION: "Schemas", Side.CDM: "Entities"}
 

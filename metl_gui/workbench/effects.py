@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Transition, perform
-from metl_gui.core.effects import BlockEffect, effects
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.changes.effects import BlockEffect, effects
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 

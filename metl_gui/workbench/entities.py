@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.document import Document
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, declared
-from metl_gui.core.masks import is_masked
-from metl_gui.core.nodes import Side
-from metl_gui.core.type_names import CHOICES, read_type, type_name
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import is_masked
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench import effects
 from metl_gui.workbench.addresses import find_schema

@@ -9,8 +9,8 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from metl_gui.core.canonical import is_carried, is_held, state_hash
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import is_carried, is_held, state_hash
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import ProjectError
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.exports import Choices, Export

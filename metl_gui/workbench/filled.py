@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Version
 
 
 @dataclass(frozen=True, slots=True)

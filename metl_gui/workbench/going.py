@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_place
 

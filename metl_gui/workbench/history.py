@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.draft import Transition
-from metl_gui.core.review import review_items
+from metl_gui.core.changes.draft import Transition
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.review.items import review_items
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.nodes import Side
-from metl_gui.core.pending import PendingImport
+from metl_gui.core.project.pending_imports import PendingImport
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.session import Door, EditGroup, Workbench
 
 

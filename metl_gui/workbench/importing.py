@@ -13,16 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from metl_gui.core.blocks import Verdict
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Transition
-from metl_gui.core.edits.keys import NoteKey
+from metl_gui.core.changes.draft import Edit, Transition
 from metl_gui.core.edits.settings import AddAlias
-from metl_gui.core.edits.versions import AddVersion, AttachLabel
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.pending import Remainder
-from metl_gui.core.review import review_items
+from metl_gui.core.edits.versions import AddVersion, AttachLabel, NoteKey
+from metl_gui.core.matrix.blocks import Verdict
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.pending_imports import Remainder
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import EditError
 from metl_gui.registry import folders

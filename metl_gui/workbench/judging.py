@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block, BlockKey
-from metl_gui.core.canonical import is_held, is_in_production
-from metl_gui.core.checks import place_of
-from metl_gui.core.document import Document
-from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.matrix.blocks import Block, BlockKey
+from metl_gui.core.matrix.canonical import is_held, is_in_production
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.checks import place_of
+from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.workbench.checking import check_document
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metl_gui.core.document import Document
+from metl_gui.core.changes.lineages import stand_side_by_side
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
-from metl_gui.core.lineages import stand_side_by_side
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.workbench import effects
 from metl_gui.workbench.addresses import find_leaf

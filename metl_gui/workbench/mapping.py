@@ -12,13 +12,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.partition import largest_permutation
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.partition import largest_permutation
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.registry.mapping_csv import MappingRow, MappingTable
 from metl_gui.registry.mapping_workbook import read_table

@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from metl_gui.core import paths
-from metl_gui.core.document import Document
-from metl_gui.core.masks import hidden_sources, hidden_targets
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_sources, hidden_targets
+from metl_gui.core.trees import paths
 
 HIDDEN = "•••"
 """What stands in the place of a masked value."""

@@ -15,16 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.beside import BesideChange, Kind, Naming, beside_differences, entries
-from metl_gui.core.difference import Difference, compare, compare_by_names
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, Transition, perform
-from metl_gui.core.matching import SameIds
-from metl_gui.core.matrix_export import DUSB_FORMAT, MatrixExport
-from metl_gui.core.merge.merge import MergeTheirs
-from metl_gui.core.merge.merged_beside import BesideSide, LeftThere, MergedBeside, merge_beside, named_for
+from metl_gui.core.changes.draft import Stamp, Transition, perform
+from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, MatrixExport
+from metl_gui.core.matrix.node_matching import SameIds
+from metl_gui.core.merge.merged_document import MergeTheirs
+from metl_gui.core.merge.merged_project_data import BesideSide, LeftThere, MergedBeside, merge_beside, named_for
 from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
-from metl_gui.core.review import review_items
+from metl_gui.core.project.project_data import BesideChange, Kind, Naming, beside_differences, entries
+from metl_gui.core.review.items import review_items
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.store.kept import MERGE_RULES, Untaken

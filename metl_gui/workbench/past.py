@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Change
-from metl_gui.core.nodes import Side
-from metl_gui.core.rewind import rewound
+from metl_gui.core.changes.draft import Change
+from metl_gui.core.changes.rewind import rewound
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.log import LoggedEdit, LoggedGroup

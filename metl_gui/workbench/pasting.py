@@ -12,9 +12,9 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.composite import Several
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import SchemaError
 from metl_gui.registry.mapping_csv import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
 from metl_gui.registry.safe_cells import MARK, MARKED, has_formula

@@ -12,12 +12,12 @@ from typing import Any, Self
 
 import msgspec
 
-from metl_gui.core.blocks import BlockKey, Status
-from metl_gui.core.document import Document
-from metl_gui.core.json_text import Members, quoted
-from metl_gui.core.masks import hidden_sources
+from metl_gui.core.matrix.blocks import BlockKey, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_sources
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.previewing import OneMessage, OneOutcome, Previewer
+from metl_gui.formats.json_text import Members, quoted
 from metl_gui.workbench.masking import Masks
 from metl_gui.workbench.project_settings import FRAMING, project_settings
 from metl_gui.workbench.session import Workbench

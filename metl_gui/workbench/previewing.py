@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.framing import split
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.sources.first_records import FirstRecord
+from metl_gui.formats.record_delimiting import split
 from metl_gui.workbench.preview import Preview, Previews
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.topic_sources import records_to_see

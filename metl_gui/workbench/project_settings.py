@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metl_gui.core.wire_schemas import FRAMINGS
+from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, Workbench

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.core.blocks import Block, BlockKey, Loss
-from metl_gui.core.chains import lost_side
-from metl_gui.core.document import Document
-from metl_gui.core.loss_choices import lost_path
-from metl_gui.core.nodes import Attribute, Side, Version
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
+from metl_gui.core.changes.chains import lost_side
+from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.review.loss_choices import lost_path
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.session import Workbench
 

@@ -10,9 +10,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.difference import Difference, compare
-from metl_gui.core.document import Document
-from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.differences.document_difference import Difference, compare
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.store.states import NamedState
 from metl_gui.workbench.assigning import checked_name

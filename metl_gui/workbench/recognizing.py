@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry import folders, mapping_workbook
 from metl_gui.registry.formats import Format, detect, is_data_file

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.core.wire_schemas import is_registry_id
+from metl_gui.core.project.writer_schemas import is_registry_id
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.places import DatabasePlace, is_database, is_registry
 from metl_gui.registry.reading import Reading, Refusal

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
@@ -18,6 +17,7 @@ from metl_gui.engine.report import RunReport, Tally
 from metl_gui.engine.runs import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import RunError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.profiles import find_target, kafka_servers
 from metl_gui.workbench.progress import UNWATCHED, Aside, Watch, do_here

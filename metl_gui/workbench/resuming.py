@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.pending import Remainder
+from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.errors import UserError
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.import_record import ImportRecord

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import ReviewItem
 from metl_gui.workbench.session import Workbench
 
 _RUNS_LOOKED_AT = 10

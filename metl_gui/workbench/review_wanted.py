@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
-from metl_gui.core.document import Document
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.review_query import NO_FILTER, Order, ReviewFacts, ReviewQuery, facts_of, sorted_facts
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.query import NO_FILTER, Order, ReviewFacts, ReviewQuery, facts_of, sorted_facts
 from metl_gui.workbench.assigning import assignments
 from metl_gui.workbench.review_progress import records_by_id, records_by_version
 from metl_gui.workbench.session import Workbench

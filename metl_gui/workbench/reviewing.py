@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from metl_gui.core.blocks import BlockKey, Element, Verdict
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
-from metl_gui.core.edits.group import Several
-from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
-from metl_gui.core.edits.take import mapped_in_place
-from metl_gui.core.moves import RenameGroup, grouped
-from metl_gui.core.proposals import Proposal, best_proposals, proposals
-from metl_gui.core.review import ReviewItem, TypeChange, review_items
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.rename_groups import RenameGroup, grouped
+from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock, mapped_in_place
+from metl_gui.core.matrix.blocks import BlockKey, Element, Verdict
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.review.items import ReviewItem, TypeChange, review_items
+from metl_gui.core.review.rename_proposals import Proposal, best_proposals, proposals
 from metl_gui.core.suggest.renames import Values
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import (

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metl_gui.core.connect_schema import declare, row_of
-from metl_gui.core.paths import split
-from metl_gui.core.table_columns import TableColumn
+from metl_gui.core.trees.paths import split
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.engine.loading import lane_loads
@@ -25,6 +23,8 @@ from metl_gui.engine.loading.staging import RowForm, StagingOrder, stage
 from metl_gui.engine.loading.template import RowTemplate, has_placeholder
 from metl_gui.engine.targets import Target
 from metl_gui.errors import RunError
+from metl_gui.formats.connect_schema import declare, row_of
+from metl_gui.formats.table_columns import TableColumn
 from metl_gui.registry.places import DatabasePlace
 from metl_gui.registry.postgres_snapshot import Snapshot, open_snapshot, parts_of, passed, select_of, slots
 from metl_gui.registry.remote.catalogue import read_catalogue
@@ -37,8 +37,8 @@ from metl_gui.workbench.running import PRODUCTION, pin
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.core.declarations import AttributeDeclaration
-    from metl_gui.core.nodes import Attribute
+    from metl_gui.core.trees.declarations import AttributeDeclaration
+    from metl_gui.core.trees.nodes import Attribute
 
 JDBC_JARS = JarSet(
     "postgresql-jdbc", "PostgreSQL's JDBC driver", (Artifact("org.postgresql", "postgresql", "42.7.8"),), megabytes=2

@@ -16,10 +16,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from metl_gui.core.canonical import is_carried, state_hash
-from metl_gui.core.document import Document
-from metl_gui.core.framing import LIMIT_BYTES
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.matrix.canonical import is_carried, state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.engine import results
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.compile import compile_plan
@@ -33,6 +32,7 @@ from metl_gui.engine.runs import BATCH_BYTES, LOCAL_TARGET, Format, Lane, RunSpe
 from metl_gui.engine.streaming.stream_report import stream_report
 from metl_gui.engine.targets import Target
 from metl_gui.errors import ProjectError, RunCancelled, RunError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.killed_runs import clear_killed_runs
 from metl_gui.workbench.places import KEPT_DAYS, forget_old_runs, run_folder

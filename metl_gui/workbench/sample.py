@@ -11,7 +11,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.packaged import sample_projects

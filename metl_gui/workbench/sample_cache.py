@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.beside import MOST_INCLUDED, MOST_INCLUDED_BYTES
+from metl_gui.core.project.project_data import MOST_INCLUDED, MOST_INCLUDED_BYTES
 from metl_gui.own_files import make_folder, write_file
 from metl_gui.workbench.places import KEPT_SECONDS, kept_samples_folder
 

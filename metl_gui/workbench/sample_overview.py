@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from metl_gui.core.masks import hidden_sources
-from metl_gui.core.sample_profiles import SchemaProfile, without_masked
+from metl_gui.core.project.masks import hidden_sources
+from metl_gui.core.project.sample_profiles import SchemaProfile, without_masked
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.sample_cache import KeptSample, SampleCache
 from metl_gui.workbench.samples import all_samples

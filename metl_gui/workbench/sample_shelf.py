@@ -13,19 +13,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.json_text import Members, is_null
-from metl_gui.core.masks import fed_by_masked, masked_lineages
-from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.paths import split
-from metl_gui.core.sample_profiles import SchemaProfile
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import fed_by_masked, masked_lineages
+from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.suggest.values import values_alike
-from metl_gui.core.trees import Tree
-from metl_gui.core.value_profiles import shown_value
+from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.core.trees.paths import split
+from metl_gui.core.trees.trees import Tree
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.errors import RecordError, UserError
+from metl_gui.formats.json_text import Members, is_null
+from metl_gui.formats.value_profiles import shown_value
 from metl_gui.workbench.preview import previewer_of
 from metl_gui.workbench.sample_cache import SampleCache
 from metl_gui.workbench.samples import all_samples

@@ -19,21 +19,21 @@ from typing import Any
 
 from msgspec import MsgspecError
 
-from metl_gui.core.beside import Gathered, IncludedSamples
-from metl_gui.core.document import Document
-from metl_gui.core.json_text import Members
-from metl_gui.core.masks import hidden_sources
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.paths import split
-from metl_gui.core.sample_profiles import SchemaProfile, without_masked
-from metl_gui.core.value_profiles import Profiler, kind_of
-from metl_gui.core.version_tasks import VersionTask
-from metl_gui.core.version_tasks import without_masked as without_masked_forms
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_sources
+from metl_gui.core.project.project_data import Gathered, IncludedSamples
+from metl_gui.core.project.sample_profiles import SchemaProfile, without_masked
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.project.version_tasks import without_masked as without_masked_forms
+from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.engine.previewing import Recognized
 from metl_gui.engine.results import first_results, first_set_aside
 from metl_gui.errors import ProjectError, RecordError
+from metl_gui.formats.json_text import Members
+from metl_gui.formats.value_profiles import Profiler, kind_of
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.documents import Written
 from metl_gui.workbench.masking import Masks

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.search import Found, forward_search, reverse_search, version_progress
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.lineage_search import Found, forward_search, reverse_search, version_progress
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,

@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from metl_gui.core.beside import BesideChange
-from metl_gui.core.comments import Comment, Subject
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Change, Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Change, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
-from metl_gui.core.merge.merge import MergeTheirs
-from metl_gui.core.suggest.refusal import Refusal, RefusedRenames
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.merge.merged_document import MergeTheirs
+from metl_gui.core.project.comments import Comment, Subject
+from metl_gui.core.project.project_data import BesideChange
+from metl_gui.core.project.refusals import Refusal, RefusedRenames
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
 from metl_gui.store.beside import Beside

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core import paths
-from metl_gui.core.document import Document
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.masks import MASK
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import MASK
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees import paths
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import find_schema, find_version
 from metl_gui.workbench.documents import Written

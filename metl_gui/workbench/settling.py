@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, time
 
-from metl_gui.core.settled import PastEdit, SettledBlocks
+from metl_gui.core.review.settled import PastEdit, SettledBlocks
 from metl_gui.store.log import LoggedEdit
 from metl_gui.workbench.progress import UNWATCHED, Watch
 from metl_gui.workbench.session import Workbench

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.document import Document
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
-from metl_gui.core.nodes import Schema, Side, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusal, Refusals
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
-from metl_gui.core.suggest.refusal import Refusal, Refusals
+from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.engine.entity_places import refuse_shared_places
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import RunError

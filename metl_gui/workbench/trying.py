@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Transition, perform
-from metl_gui.core.dry_run import Starved, compare_with
-from metl_gui.core.nodes import Side
-from metl_gui.core.problems import Problem, Severity
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
+from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+from metl_gui.core.review.dry_run import Starved, compare_with
+from metl_gui.core.search.problems import Problem, Severity
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.adjusting import traced

@@ -15,13 +15,20 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.known_types import with_known_types
-from metl_gui.core.masks import hidden_sources
-from metl_gui.core.nodes import Side
-from metl_gui.core.similar_schemas import SimilarSchema, similar_schema
-from metl_gui.core.version_tasks import VersionTask, Waiting, is_known, nearest_version, without_masked
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_sources
+from metl_gui.core.project.version_tasks import (
+    SimilarSchema,
+    VersionTask,
+    Waiting,
+    is_known,
+    nearest_version,
+    similar_schema,
+    with_known_types,
+    without_masked,
+)
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.report import RunReport
 from metl_gui.engine.results import SetAsideRecord

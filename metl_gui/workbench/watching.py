@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.wire_schemas import version_of
+from metl_gui.core.project.writer_schemas import version_of
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import AwayError, ProjectHeldError, RunCancelled, UserError
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.importing import ImportResult, add_reading, is_new

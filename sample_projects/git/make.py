@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.importing import import_sources

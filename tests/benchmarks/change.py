@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.workbench.session import Workbench
 from tests.benchmarks.harness import Case, figure, quartiles
 from tests.benchmarks.project_files import write_project

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
-from metl_gui.core.edits.group import Several
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.names import label_order
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side, Version
+from metl_gui.core.trees.schema_names import label_order
 from metl_gui.registry import folders
 from tests.benchmarks.perturbed_names import SEED, perturb
 from tests.helpers.shared import ROOT

@@ -15,7 +15,7 @@ from typing import Any
 import fastavro
 import orjson
 
-from metl_gui.core.wire_schemas import AVRO
+from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 from metl_gui.engine.kernel.schema_halves import schema_half
 from tests.benchmarks.kernel_loads import envelope

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metl_gui.core.bulk import Elements, compact_all, decompact_all
-from metl_gui.core.compact import Group, compact_group, decompact
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
+from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.touched_groups import touched_versions
+from metl_gui.core.matrix.compact import Elements, Group, compact_all, compact_group, decompact, decompact_all
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from tests.benchmarks.harness import Case, figure, paired, single
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, VERSIONS, Size, build
 

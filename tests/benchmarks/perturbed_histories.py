@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.paths import join, split
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.paths import join, split
 from tests.benchmarks.perturbed_names import SYNONYMS
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from metl_gui.core.paths import join, split
+from metl_gui.core.trees.paths import join, split
 
 SEED = 20_261_121
 

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.document import Document, Ids
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.changes.draft import Stamp, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.matrix import Dpm
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.matrix import Dpm
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.workbench.preview import Previews, preview
 from metl_gui.workbench.sample_cache import KeptSample, SampleCache
 from metl_gui.workbench.session import Workbench

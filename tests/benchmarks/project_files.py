@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.bulk import compact_all
-from metl_gui.core.document import Document
-from metl_gui.core.matrix import STATUSES, VERDICTS, DpmBase
-from metl_gui.core.nodes import Side
-from metl_gui.core.trees import TreeBase
+from metl_gui.core.matrix.compact import compact_all
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix import STATUSES, VERDICTS, DpmBase
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.trees import TreeBase
 from metl_gui.store import block_packs
 from metl_gui.store.attribute_packs import FIELDS
 from metl_gui.store.project_file import ProjectFile

@@ -17,14 +17,14 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.proposals import best_proposals
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.rename_proposals import best_proposals
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry import folders
 from tests.benchmarks.harness import Case, figure
 from tests.benchmarks.perturbed_histories import KINDS, Attributes, Step, step

@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.proposals import best_proposals
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.rename_proposals import best_proposals
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.registry import folders
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.importing import add_reading

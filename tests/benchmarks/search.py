@@ -10,15 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.document import Document
-from metl_gui.core.filtering import Filtering
-from metl_gui.core.finding import find_attributes, find_schemas
 from metl_gui.core.mapping_rows import Column, MappingRows
-from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.query import Kind, Query, Term, parse
-from metl_gui.core.tree_columns import columns_of
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.attribute_facts import AttributeUses
+from metl_gui.core.search.filters import Filtering
+from metl_gui.core.search.node_search import find_attributes, find_schemas
+from metl_gui.core.search.query import Kind, Query, Term, parse
+from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.core.trees.tree_columns import columns_of
+from metl_gui.core.trees.trees import Tree
 from tests.benchmarks.harness import Case, figure, paired, single
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, VERSIONS, Size, build
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metl_gui.core.document import Document, Ids
-from metl_gui.core.matrix import Dpm, DpmBase
-from metl_gui.core.nodes import Schema
-from metl_gui.core.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
+from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.matrix import Dpm, DpmBase
+from metl_gui.core.trees.nodes import Schema
+from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
 
 VERSIONS = 10
 ATTRIBUTES = 10

@@ -21,10 +21,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.document import Document, Ids
-from metl_gui.core.matrix import Dpm, DpmBase
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
+from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.matrix import Dpm, DpmBase
+from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
 from metl_gui.ui import theme as themes
 from metl_gui.ui.jobs import SynchronousJobs
 from metl_gui.ui.selection import CellRange, Place, Selected, place_of_version

@@ -19,8 +19,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QInputDevice, QMouseEvent, QPointingDevice, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.camera import MARGIN_PX
 from metl_gui.ui.matrix.content import Content, content_of

@@ -25,7 +25,7 @@ def main() -> int:
     from PySide6.QtCore import QEventLoop, QSettings, Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from metl_gui.core.nodes import Side
+    from metl_gui.core.trees.nodes import Side
     from metl_gui.ui import asking
     from metl_gui.ui import theme as themes
     from metl_gui.ui.window import Window

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
-from metl_gui.core.avro_types import rabin_fingerprint, read_avro
-from metl_gui.core.wire_schemas import AVRO, FRAMINGS, JSON, of_content, of_global, of_rabin
-from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.core.project.writer_schemas import AVRO, FRAMINGS, JSON, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
@@ -28,6 +26,8 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.schema_halves import half_of_avro
 from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
+from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT
 from tests.fuzz.avro_schemas import Drawer, Encoder, Schema
 
 _COLUMNS = ("id", "name", "total", "note", "state", "at")

@@ -6,7 +6,7 @@ import struct
 from random import Random
 from typing import Any, TypeAlias
 
-from metl_gui.core.avro_container import written_long
+from metl_gui.formats.avro_container import written_long
 
 Schema: TypeAlias = Any
 """As it is written in JSON."""

@@ -14,7 +14,6 @@ from random import Random
 
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
-from metl_gui.core.wrappers import Wrapped, unwrap
 from metl_gui.engine.kafka.machine import MACHINE
 from metl_gui.engine.kafka.records import headers_json, is_whole, records_of
 from metl_gui.engine.kernel.gathering import Gathering
@@ -24,6 +23,7 @@ from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Found
 from metl_gui.errors import RecordError
+from metl_gui.formats.record_wrapper import Wrapped, unwrap
 from tests.fuzz.differences import differences
 from tests.fuzz.mutations import mutate
 from tests.fuzz.plans import draw_world

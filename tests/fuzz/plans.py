@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
 
-from metl_gui.core.connect_schema import declare
-from metl_gui.core.declarations import fingerprint
-from metl_gui.core.paths import join
+from metl_gui.core.trees.declarations import fingerprint
+from metl_gui.core.trees.paths import join
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
+from metl_gui.formats.connect_schema import declare
 from tests.fuzz.collisions import collisions, twins
 
 Tree: TypeAlias = "dict[str, Tree | None]"

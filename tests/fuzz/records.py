@@ -6,7 +6,7 @@ import base64
 import json
 from random import Random
 
-from metl_gui.core.paths import split
+from metl_gui.core.trees.paths import split
 from tests.fuzz.plans import Table, Tree, Version, World
 from tests.fuzz.values import ATOMS, BROKEN, GAPS, is_valid, spelled, value, written
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.paths import join
+from metl_gui.core.trees.paths import join
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from tests.fuzz.plans import World
 

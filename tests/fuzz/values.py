@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from random import Random
 
-from metl_gui.core.json_text import accept
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import accept
 
 ATOMS = (
     *("0", "-0", "-0.0", "1", "7", "-1", "1.50", "0.1", "1e400", "-1E-400", "1e+9", "12345678", "123456789"),

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from _pytest.mark import ParameterSet
 
-from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.trees.declarations import AttributeDeclaration
 
 FOLDER = Path(__file__).resolve().parents[1] / "cases"
 

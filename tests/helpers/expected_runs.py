@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Version
-from metl_gui.core.paths import escape, split
-from metl_gui.core.sequential import map_sequentially
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.sequential import map_sequentially
+from metl_gui.core.trees.nodes import Version
+from metl_gui.core.trees.paths import escape, split
 from tests.helpers import fx_files
 from tests.helpers.fx_files import Line
 

@@ -8,22 +8,21 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
-from metl_gui.core.edits.group import Several
-from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import CHOICES, AddAlias, MaskAttribute, SetSettings
-from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.proposals import proposals
-from metl_gui.core.review import review_items
+from metl_gui.core.edits.versions import AddVersion, AttachLabel, NoteKey, RemoveVersion
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.rename_proposals import proposals
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError
 from tests.helpers.world import World, declare
 

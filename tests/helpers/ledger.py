@@ -12,19 +12,19 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Loss, Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Transition
+from metl_gui.core.changes.draft import Edit, Transition
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements, block_name
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap
-from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.lineages import JoinLineages, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.review import find_item, review_items
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import find_item, review_items
+from metl_gui.core.trees.nodes import Side, Version
 
 RESTORING = (RenameLost, JoinLineages, SetElements, CreateAndMap)
 ANSWERING = (ConfirmBlock, AcceptLosses, RetireBlock, Several, *RESTORING)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Schema, Side, Version
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.session import Door, Workbench
 from tests.benchmarks.gold import Table, tables

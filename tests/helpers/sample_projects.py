@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.session import Workbench
 from tests.helpers.shared import shared

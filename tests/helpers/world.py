@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.compact import Group, Kept, compact_group
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.compact import Group, Kept, compact_group
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side, Version
 
 Pairs = set[tuple[str, str]]
 

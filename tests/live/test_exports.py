@@ -19,13 +19,13 @@ import pytest
 import yaml
 from sqlglot import exp
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.java import find_java
 from metl_gui.errors import SetupError
 from metl_gui.packaged import sample_projects

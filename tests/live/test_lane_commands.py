@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.components.kafka import KafkaBroker
 from metl_gui.workbench.production import live_runs, start_production, stop_run
 from metl_gui.workbench.publishing import publish

@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.lanes.agreement import announce, begin_lane
 from metl_gui.engine.lanes.members import PlanState
 from metl_gui.workbench.components.apicurio import ApicurioRegistry

@@ -14,7 +14,7 @@ import fastavro
 import msgspec
 import pytest
 
-from metl_gui.core.wire_schemas import AVRO
+from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import WireSchema
 from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, LaneOrder, Place

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from confluent_kafka import Consumer
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry import folders, sql_files
 from metl_gui.registry.places import parse_database
 from metl_gui.registry.remote.catalogue import read_catalogue

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from metl_gui.core.connect_schema import declare, row_of
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.values import writer_of
+from metl_gui.formats.connect_schema import declare, row_of
+from metl_gui.formats.table_columns import TableColumn
 from metl_gui.registry.places import parse_database
 from metl_gui.registry.postgres_snapshot import open_snapshot
 from metl_gui.workbench.components.connect import with_schemas

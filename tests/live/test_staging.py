@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from confluent_kafka import Consumer, Message
 
-from metl_gui.core.connect_schema import declare, row_of
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.partitioning import is_by_key
 from metl_gui.engine.loading.staging import RowForm, StagingOrder, stage
 from metl_gui.engine.targets import Target
+from metl_gui.formats.connect_schema import declare, row_of
+from metl_gui.formats.table_columns import TableColumn
 from metl_gui.registry.places import parse_database
 from metl_gui.registry.postgres_snapshot import open_snapshot, parts_of, select_of
 from metl_gui.workbench.components.connect import with_schemas

@@ -18,7 +18,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own nam
     NewPartitions,
 )
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.events import BatchCommitted, EngineEvent, SourceTroubled
 from metl_gui.engine.kafka.checks import check_topics, topics_to_make

@@ -9,8 +9,8 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.hits import Cell
 from metl_gui.ui.matrix.view import MatrixView

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.block_lists import ListOrder
-from metl_gui.core.blocks import BlockKey, Element, Status
-from metl_gui.core.comments import element_subject, node_subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element, Status
+from metl_gui.core.project.comments import element_subject, node_subject
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.attribute_list import AttributeList
 from metl_gui.ui.block.delegate import RowDelegate
 from metl_gui.ui.block.geometry import ROW_PX

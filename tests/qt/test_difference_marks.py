@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.difference import compare
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.differences.document_difference import compare
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.arrangement import Arrangement
 from metl_gui.ui.matrix.arranging import arranged

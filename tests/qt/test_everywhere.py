@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.comments import node_subject
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.comments import node_subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.search.hits import Hit
 from metl_gui.ui.window import Window
 

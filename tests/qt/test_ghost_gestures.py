@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.ghost_lines import GhostLine, LostHere
 from metl_gui.ui.matrix.headers import top_px
 from metl_gui.ui.matrix.lost_words import loss_tip

@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.merge.merge import MergeTheirs
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.merge.merged_document import MergeTheirs
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged

@@ -13,10 +13,10 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.comments import node_subject
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.project.comments import node_subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.making import copy_file
 from metl_gui.ui import asking
 from metl_gui.ui.history.difference_model import DifferenceModel

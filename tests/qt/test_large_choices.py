@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.comments import element_subject
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.project.comments import element_subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.chosen import box_shown
 from metl_gui.ui.matrix.hits import position_of

@@ -9,12 +9,12 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
-from metl_gui.core.blocks import Block
-from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.mapping_rows import Column
-from metl_gui.core.nodes import Side
-from metl_gui.core.search import Step
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.lineage_search import Step
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.search.answer_panel import AnswerPanel
 from metl_gui.ui.selection import Place, Selected, place_of_version
 from metl_gui.ui.table import panel as table_panel

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.matrix.arrangement import Order
 from metl_gui.ui.matrix.axis import Level

@@ -15,8 +15,8 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.dragging import Dragged, to_mime
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, level_at

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Element
+from metl_gui.core.matrix.blocks import Element
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.window import Window

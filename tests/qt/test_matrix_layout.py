@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.ui.matrix.axes import columns_of, rows_of
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.block_index import BlockTile

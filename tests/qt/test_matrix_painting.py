@@ -13,8 +13,8 @@ from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.contrast import contrast, luminance
 from metl_gui.ui.matrix import tinting

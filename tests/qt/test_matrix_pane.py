@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.review.items import ReviewItem
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.review.matrix_pane import MatrixPane
 from metl_gui.ui.window import Window

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog
 
-from metl_gui.core.names import name_in_group
+from metl_gui.core.trees.schema_names import name_in_group
 from metl_gui.errors import ProjectError
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.arrangement import Arrangement

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.conflict import Conflict, toggle
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera, fitted, level_at

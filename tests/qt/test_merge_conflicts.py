@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from metl_gui.core.blocks import Status
+from metl_gui.core.matrix.blocks import Status
 from metl_gui.store.making import copy_file
 from metl_gui.ui.window import Window
 from metl_gui.workbench.mapping import import_mapping

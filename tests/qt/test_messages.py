@@ -15,8 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.results import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.ui.run.indent import indented

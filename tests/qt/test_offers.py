@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.project.refusals import Refusal
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.fresh import FreshRows
 from metl_gui.ui.window import Window

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.selection import Selected, place_of_version

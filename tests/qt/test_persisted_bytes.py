@@ -15,7 +15,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from metl_gui.core.mapping_rows import Column
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import dragging
 from metl_gui.ui.action_rooms import all_rows
 from metl_gui.ui.actions import SCOPES

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.glossary import Glossary
 from metl_gui.ui.incoming.parts import Part, parts_of
 from metl_gui.ui.incoming.sheet import IncomingSheet

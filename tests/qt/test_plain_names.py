@@ -10,11 +10,11 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex
 from PySide6.QtGui import Qt, QTextDocument
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QDockWidget, QLabel, QWidget
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.pill import Pill
 from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.selection import Selected, place_of_version

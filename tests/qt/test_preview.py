@@ -12,9 +12,9 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import BlockKey
 from metl_gui.core.edits.settings import MaskAttribute
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.preview.laid import Spot
 from metl_gui.ui.preview.paste_dialog import PasteDialog

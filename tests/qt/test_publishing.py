@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.problems import Problem, Severity
+from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.ui.history import publish_dialog
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.window import Window

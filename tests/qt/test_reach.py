@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QFileDialog, QInputDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes

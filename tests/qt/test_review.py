@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.loss_choices import loss_name
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.review.loss_choices import loss_name
 from metl_gui.ui import asking
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.window import Window

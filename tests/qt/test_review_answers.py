@@ -13,12 +13,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.version_tasks import ValueProfile, VersionTask, Waiting
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiting
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.incoming.parts import Act
 from metl_gui.ui.incoming.sheet import IncomingSheet
 from metl_gui.ui.review.answers_dialog import AnswersDialog

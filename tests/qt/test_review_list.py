@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.review_query import Grouping, Order
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.review.query import Grouping, Order
 from metl_gui.ui import asking
 from metl_gui.ui.moments import now_ms
 from metl_gui.ui.review.chooser import Chooser

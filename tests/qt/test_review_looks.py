@@ -12,12 +12,12 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.picture import picture_of
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.history.publish_dialog import PublishDialog

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.results import SetAsideRecord
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Outcome

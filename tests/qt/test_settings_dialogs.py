@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.blocks import Element, Status
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.selection import Place, Selected, place_of_version

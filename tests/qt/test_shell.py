@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.panels import stops
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.status import time_left

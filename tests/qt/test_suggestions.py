@@ -12,9 +12,9 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Block, BlockKey, Status
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, BlockKey, Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.suggest.panel import Part

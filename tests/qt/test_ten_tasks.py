@@ -12,8 +12,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.window import Window
 from metl_gui.workbench.sample import SampleFolder

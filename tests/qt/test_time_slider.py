@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.selection import Selected, place_of_version
 from metl_gui.ui.window import Window

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.topics import TopicPlan
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Outcome, SynchronousJobs

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.block_lists import Note
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.dragging import Dragged, from_mime, to_mime
 from metl_gui.ui.map.folding import NARROW_PX
 from metl_gui.ui.selection import CellRange, Place, Selected, place_of_version

@@ -9,16 +9,16 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import parse
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.search.query import parse
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.document import Changed
 from metl_gui.ui.marks import MarkShape
 from metl_gui.ui.selection import Place

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import upkeep
 from metl_gui.ui.naming import selected_words
 from metl_gui.ui.selection import Place, Selected

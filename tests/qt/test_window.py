@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking, main
 from metl_gui.ui import theme as themes

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import BugError, RunCancelled, SchemaError
 from metl_gui.ui.worker import Worker
 from metl_gui.workbench.importing import import_sources

@@ -11,7 +11,7 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.client import SparkProcess
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.replaying import ReplayRequest, replay

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.client import SparkProcess
 from metl_gui.engine.report import RunReport
 from metl_gui.errors import RunError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status, conflicts
-from metl_gui.core.chains import Restoring, blocks_from, restored
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.changes.chains import Restoring, blocks_from, restored
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError
 
 

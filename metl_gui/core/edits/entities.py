@@ -10,17 +10,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core import paths
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import TYPES, AttributeDeclaration, KeyPaths, VersionDeclaration, fingerprint
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft
+from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.lineages import Leaf
 from metl_gui.core.edits.versions import AddVersion, next_label, place_of
-from metl_gui.core.names import label_order
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import TreeView
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees import paths
+from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, VersionDeclaration, fingerprint
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.schema_names import label_order
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.errors import EditError, near_names
 
 _DOTTED = re.compile(r"(\d{1,3})((?:[.-]\d+)+)")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft
-from metl_gui.core.lineages import join, restore_everywhere, split
-from metl_gui.core.masks import MASK, masked_lineages, setting_with
-from metl_gui.core.nodes import Attribute, Side, Version
-from metl_gui.core.trees import TreeView
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.changes.lineages import join, restore_everywhere, split
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import MASK, masked_lineages, setting_with
+from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.errors import EditError
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Change, Draft
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.changes.draft import Change, Draft
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft
+from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name
-from metl_gui.core.masks import MASK, setting_with
-from metl_gui.core.nodes import Side
-from metl_gui.core.wire_schemas import FRAMINGS
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import MASK, setting_with
+from metl_gui.core.project.writer_schemas import FRAMINGS
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, near_names
 
 # The values a setting may have, its default first.

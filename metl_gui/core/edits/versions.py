@@ -1,18 +1,21 @@
-"""Edits that add and remove versions, each with the automated update it triggers."""
+"""Edits that add and remove versions, each with the automated update it triggers.
+
+The edit that notes a key which was not known when its version was added.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft
-from metl_gui.core.masks import MASK, setting_without
-from metl_gui.core.names import label_order
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import TreeView
-from metl_gui.core.update import carry_to_entity_version, carry_to_schema_version
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.changes.update import carry_to_entity_version, carry_to_schema_version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import MASK, setting_without
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.schema_names import label_order
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.errors import EditError
 
 PARALLEL = "parallel"
@@ -260,3 +263,38 @@ def _was_called(tree: TreeView, versions: Iterable[int], lineage: int, names: tu
     known = (tree.version(id_).of_lineage(lineage) for id_ in versions)
     paths = [attribute.path for attribute in known if attribute is not None]
     return any(path in names and path != paths[0] for path in paths)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteKey:
+    """Note the key of a version, from a source that knows it: a message key, a key struct, a catalogue.
+
+    Args:
+        side, version_id: the version.
+        key: key paths in key order, ``()`` for none.
+    """
+
+    side: Side
+    version_id: int
+    key: tuple[str, ...]
+
+    def title(self, document: Document) -> str:
+        """Say what the key is."""
+        version = document.tree(self.side).version(self.version_id)
+        name = document.tree(self.side).schema(version.schema_id).name
+        return f"Note that {', '.join(self.key) or 'nothing'} is the key of {name} version {version.label}"
+
+    def apply(self, draft: Draft) -> None:
+        """Set the key.
+
+        Raises:
+            EditError: the version is gone, or a key path is not an attribute of the version.
+        """
+        version = draft.version(self.side, self.version_id)
+        for path in self.key:
+            if version.at_path(path) is None:
+                raise EditError(
+                    f"Version {version.label} has no attribute {path}, so it cannot be part of its key.",
+                    hint="Name attributes by their dotted paths, in key order.",
+                )
+        draft.put_version(self.side, version.id, replace(version, key=self.key))

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from metl_gui.core.draft import Draft
-from metl_gui.core.merge.merged_nodes import MergedNodes
-from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio, settled
-from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.merge.sides import Conflict, ConflictKind, MergedNodes, Trio, settled
+from metl_gui.core.trees.nodes import Attribute, Version
 
 
 @dataclass(slots=True)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NONE_REFUSED, Refusals
 from metl_gui.core.suggest.evidence import LEAST_LISTED, LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
 from metl_gui.core.suggest.left_over import left_over
 from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
-from metl_gui.core.suggest.refusal import NONE_REFUSED, Refusals
+from metl_gui.core.trees.nodes import Attribute
 
 MOST_FOR_ONE = 8
 """Candidates of one source attribute that are listed."""

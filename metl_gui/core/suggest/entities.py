@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.block import best_set
 from metl_gui.core.suggest.evidence import TYPE_DIFFERS, types_fit_of
 from metl_gui.core.suggest.names import Scores, alike
 from metl_gui.core.suggest.words import letters, parted, segments, usual
+from metl_gui.core.trees.nodes import Attribute, Version
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

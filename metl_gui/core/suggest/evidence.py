@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.names import Scores, alike, alike_texts
 from metl_gui.core.suggest.words import letters
+from metl_gui.core.trees.nodes import Attribute, Version
+from metl_gui.core.trees.types import is_readable
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int32]

@@ -16,12 +16,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core import paths
-from metl_gui.core.compatibility import is_widening
-from metl_gui.core.nodes import Attribute
 from metl_gui.core.suggest.names import Scores, alike, alike_texts
 from metl_gui.core.suggest.values import forms_meet
 from metl_gui.core.suggest.words import letters
+from metl_gui.core.trees import paths
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.types import is_widening
 
 Values = Mapping[int, frozenset[str]]
 """Some values of attributes, as text, by attribute id."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from metl_gui.core.sample_profiles import pattern_of
+from metl_gui.core.project.sample_profiles import pattern_of
 
 LEAST_ALIKE = 0.5
 """Values that are less alike say nothing."""

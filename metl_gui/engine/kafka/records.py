@@ -2,8 +2,8 @@
 
 Topic, partition, offset, time, key and headers stand beside the value, so that position, key, tombstones and what is
 set aside come from the kernel as they do for files. A value or key stands as JSON only when it is proven to be one
-whole object (in machine code over the batch, by the rules of ``core.json_text``); else as its exact text, or in base64
-when it is no text. So no value can end its wrapper or add a member to it.
+whole object (in machine code over the batch, by the rules of ``formats.json_text``); else as its exact text, or in
+base64 when it is no text. So no value can end its wrapper or add a member to it.
 
 Order: as the messages.
 """
@@ -20,11 +20,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.framing import LIMIT_BYTES, head_bytes
-from metl_gui.core.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
 from metl_gui.engine.kafka.machine import MACHINE
 from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
+from metl_gui.formats.record_delimiting import LIMIT_BYTES, head_bytes
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -19,9 +19,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from metl_gui.core.avro_container import read_long
-from metl_gui.core.json_text import quoted
 from metl_gui.errors import RecordError
+from metl_gui.formats.avro_container import read_long
+from metl_gui.formats.json_text import quoted
 
 Write: TypeAlias = Callable[[bytes, int, bytearray], int]
 """Reads the value that begins at a place, appends its text, and returns where the next value begins."""

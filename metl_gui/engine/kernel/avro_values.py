@@ -20,11 +20,6 @@ from __future__ import annotations
 import struct
 from typing import NoReturn
 
-from metl_gui.core.avro_container import read_long
-from metl_gui.core.avro_schema import is_decimal, is_map_entry
-from metl_gui.core.avro_types import AvroType
-from metl_gui.core.framing import LIMIT_BYTES
-from metl_gui.core.json_text import DEPTH_LIMIT, quoted
 from metl_gui.engine.kernel.avro_primitives import (
     DOUBLE,
     FLOAT,
@@ -38,6 +33,11 @@ from metl_gui.engine.kernel.avro_primitives import (
     write_string,
 )
 from metl_gui.errors import RecordError
+from metl_gui.formats.avro_container import read_long
+from metl_gui.formats.avro_schema import is_decimal, is_map_entry
+from metl_gui.formats.avro_types import AvroType
+from metl_gui.formats.json_text import DEPTH_LIMIT, quoted
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 MAX_EMPTY_ITEMS = 65_536
 """Items that take no bytes (nulls, records of nulls) that one value may claim."""

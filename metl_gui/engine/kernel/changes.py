@@ -14,9 +14,14 @@ from functools import lru_cache, partial
 
 from msgspec import Raw
 
-from metl_gui.core import names
-from metl_gui.core.classify import HEARTBEAT_TOPIC, ROW_KINDS, Kind, classify, is_with_schema, op_of
-from metl_gui.core.json_text import (
+from metl_gui.core.project.writer_schemas import of_content, of_global
+from metl_gui.core.trees import schema_names as names
+from metl_gui.engine.kernel.framings import is_framed
+from metl_gui.engine.kernel.layout import ORIGIN_NAMES
+from metl_gui.engine.kernel.schema_halves import SchemaHalf, schema_half
+from metl_gui.engine.kernel.wire import Wire, Written
+from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import (
     BLANK,
     NULL,
     Members,
@@ -29,13 +34,8 @@ from metl_gui.core.json_text import (
     members_unless_repeated,
     text_of,
 )
-from metl_gui.core.wire_schemas import of_content, of_global
-from metl_gui.core.wrappers import SINGLE_OBJECT, Wrapped
-from metl_gui.engine.kernel.framings import is_framed
-from metl_gui.engine.kernel.layout import ORIGIN_NAMES
-from metl_gui.engine.kernel.schema_halves import SchemaHalf, schema_half
-from metl_gui.engine.kernel.wire import Wire, Written
-from metl_gui.errors import RecordError
+from metl_gui.formats.record_kind import HEARTBEAT_TOPIC, ROW_KINDS, Kind, classify, is_with_schema, op_of
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped
 
 _SCHEMA_ADDRESS = re.compile(r"/ids/(?:(globalids|contentids)/)?(\d{1,18})/?$", re.IGNORECASE)
 _ADDRESSED: dict[str, Callable[[str], str]] = {"globalids": of_global, "contentids": of_content}

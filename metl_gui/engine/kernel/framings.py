@@ -13,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from metl_gui.core.wire_schemas import of_content, of_global, of_rabin
-from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.core.project.writer_schemas import of_content, of_global, of_rabin
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT
 
 MAGIC = 0
 _SINGLE_OBJECT_BYTES = 10
@@ -43,7 +43,7 @@ def readings(content: bytes, headers: bytes, part: str, framing: str) -> Iterato
         content: the bytes.
         headers: headers of the record as JSON, empty for none.
         part: ``value`` or ``key``.
-        framing: one of ``core.wire_schemas.FRAMINGS``.
+        framing: one of ``project.writer_schemas.FRAMINGS``.
     """
     named = ids_in_headers(headers, part) if any(mark in headers for mark in _MARKS) else ()
     if named:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.classify import Kind
 from metl_gui.engine.kernel.outcomes import Fate, Filled, Outcome, SetAside
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
+from metl_gui.formats.record_kind import Kind
 
 _TEXT_BYTES = 1 << 16
 _MESSAGES = 1024

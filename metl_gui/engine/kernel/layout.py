@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from metl_gui.core.json_text import NULL, quoted
-from metl_gui.core.paths import split
+from metl_gui.core.trees.paths import split
+from metl_gui.formats.json_text import NULL, quoted
 
 _Nested: TypeAlias = "dict[str, _Nested | int]"
 

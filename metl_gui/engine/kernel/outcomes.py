@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import NULL, quoted
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import NULL, quoted
 
 Filled: TypeAlias = "Counter[tuple[str, str, str]]"
 """Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""

@@ -62,7 +62,7 @@ class SchemaPlan(msgspec.Struct, frozen=True):
         has_full_images: deletes carry the whole old row (``replica_identity`` is ``full``).
         version_field: dotted path of the member that names the version, empty for none.
         placeholder: the text that stands for an unavailable value.
-        framing: how its values name their schemas (``core.wire_schemas.FRAMINGS``), empty for as the plan says.
+        framing: how its values name their schemas (``project.writer_schemas.FRAMINGS``), empty for as the plan says.
     """
 
     name: str
@@ -78,7 +78,7 @@ class WireSchema(msgspec.Struct, frozen=True):
     """One writer schema, by which values are decoded.
 
     Args:
-        id: what messages call it (``core.wire_schemas.WireSchema``).
+        id: what messages call it (``project.writer_schemas.WireSchema``).
         kind: ``avro``, or ``json`` where the value is text behind its frame.
         text: the schema, empty for ``json``.
         schema: name of the schema whose rows, keys or events it writes.

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import quoted
+from metl_gui.formats.json_text import quoted
 
 Places: TypeAlias = NDArray[np.int64]
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from metl_gui.core.json_text import NULL, Members, quoted
-from metl_gui.core.paths import escape, split
-from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import Change, read_wrapped
 from metl_gui.engine.kernel.gathering import Gathering, Sent
 from metl_gui.engine.kernel.layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
@@ -20,6 +18,8 @@ from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.versions import Versions, value_at
 from metl_gui.engine.kernel.wire import Wire, Written
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import NULL, Members, quoted
+from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 Mode: TypeAlias = Literal["test", "production"]
 

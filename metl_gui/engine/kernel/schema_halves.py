@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metl_gui.core.avro_schema import as_connect, holder_of
-from metl_gui.core.avro_types import AvroType
-from metl_gui.core.connect_schema import ConnectSchema, declare, record_name, row_of, without_added
-from metl_gui.core.declarations import fingerprint
+from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.errors import SchemaError
+from metl_gui.formats.avro_schema import as_connect, holder_of
+from metl_gui.formats.avro_types import AvroType
+from metl_gui.formats.connect_schema import ConnectSchema, declare, record_name, row_of, without_added
 
 _KEPT_BYTES = 1 << 18
 """Schema halves larger than this are read anew each time, so that a hostile stream cannot fill the memory."""

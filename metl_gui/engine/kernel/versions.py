@@ -11,11 +11,11 @@ from typing import TypeAlias
 
 from msgspec import Raw
 
-from metl_gui.core.json_text import Members, is_null, is_object, members_unless_repeated, text_of
-from metl_gui.core.paths import escape, split
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import Change
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import Members, is_null, is_object, members_unless_repeated, text_of
 
 _Shape: TypeAlias = tuple[bool, str, tuple[str, ...], tuple[str, ...] | None]
 _CACHED_SHAPES = 10_000

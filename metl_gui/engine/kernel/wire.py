@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from metl_gui.core.avro_types import rabin_fingerprint, read_avro
-from metl_gui.core.json_text import BLANK, check
-from metl_gui.core.wire_schemas import AVRO, RABIN, is_registry_id, of_rabin
-from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.core.project.writer_schemas import AVRO, RABIN, is_registry_id, of_rabin
 from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.engine.kernel.framings import Framed, is_framed, readings
 from metl_gui.engine.kernel.plan import Plan, WireSchema
 from metl_gui.engine.kernel.schema_halves import SchemaHalf, half_of_avro
 from metl_gui.errors import RecordError, SchemaError
+from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
+from metl_gui.formats.json_text import BLANK, check
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT
 
 LookUp: TypeAlias = Callable[[str], Iterable[WireSchema]]
 _MOST_LEARNED = 1_000

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel.compiled import build
@@ -31,6 +30,7 @@ from metl_gui.engine.loading.template import RowTemplate
 from metl_gui.engine.runtimes import start_runtime
 from metl_gui.engine.targets import Target
 from metl_gui.errors import RunError, UserError
+from metl_gui.formats.table_columns import TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa

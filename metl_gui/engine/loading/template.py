@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER
 from metl_gui.engine.loading.values import filler_of, writer_of
 from metl_gui.errors import RunError
+from metl_gui.formats.table_columns import TableColumn
 
 ADDED = "__"
 _KEPT_ADDED = ("__table", "__schema", "__db", "__name", "__connector", "__version")

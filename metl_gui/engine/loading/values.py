@@ -19,8 +19,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.errors import RunError
+from metl_gui.formats.table_columns import TableColumn
 
 Writer: TypeAlias = Callable[[str], Any]
 """From the server's text to a value of JSON."""

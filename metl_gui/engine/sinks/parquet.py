@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
 from metl_gui.engine.sinks.cut_rows import begin_with
@@ -34,6 +33,7 @@ from metl_gui.engine.sinks.names import folder_name
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.engine.sinks.typed_rows import TypedRows
 from metl_gui.engine.sinks.writing import unwritable
+from metl_gui.formats.json_text import quoted
 from metl_gui.own_files import make_below, open_file
 
 HELD_BYTES = 64 << 20

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import quoted
+from metl_gui.formats.json_text import quoted
 
 _Tree: TypeAlias = "Mapping[str, _Tree | int]"
 _members = msgspec.json.Decoder(dict[str, Raw]).decode

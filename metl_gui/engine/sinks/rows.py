@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from metl_gui.core.paths import split
+from metl_gui.core.trees.paths import split
 
 _Tree: TypeAlias = "dict[str, _Tree | str]"
 _NULL = Raw(b"null")

@@ -13,13 +13,13 @@ import json
 from collections.abc import Iterator
 from typing import IO
 
-from metl_gui.core.avro_container import Block, Header, read_blocks, read_header
-from metl_gui.core.avro_types import read_avro
-from metl_gui.core.framing import head_bytes
 from metl_gui.engine.kernel.avro_values import MAX_EMPTY_ITEMS, AvroReader
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.wire import learn
 from metl_gui.errors import RecordError, RunError, SchemaError
+from metl_gui.formats.avro_container import Block, Header, read_blocks, read_header
+from metl_gui.formats.avro_types import read_avro
+from metl_gui.formats.record_delimiting import head_bytes
 
 BATCH_RECORDS = 8192
 BATCH_BYTES = 4 << 20

@@ -11,11 +11,20 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from metl_gui.core.framing import LIMIT_BYTES, SNIFF_BYTES, Framed, Framing, head_bytes, sniff, split, split_lines
 from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.sources.avro_files import avro_records
 from metl_gui.engine.sources.compression import CHUNK_BYTES, chunks_of, plain_bytes
 from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.formats.record_delimiting import (
+    LIMIT_BYTES,
+    SNIFF_BYTES,
+    Framed,
+    Framing,
+    head_bytes,
+    sniff,
+    split,
+    split_lines,
+)
 
 BATCH_RECORDS = 8192
 BATCH_BYTES = 4 << 20

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from metl_gui.core.packing import Codec, unpacked
 from metl_gui.errors import RunError
+from metl_gui.formats.compression import Codec, unpacked
 
 CHUNK_BYTES = 1 << 20
 

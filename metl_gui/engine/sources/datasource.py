@@ -17,7 +17,6 @@ from pyspark import SparkFiles, TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.failures import TaskError
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.large_records import LargeReaders
@@ -25,6 +24,7 @@ from metl_gui.engine.sources.reading import Reading
 from metl_gui.engine.sources.set_aside import read_set_aside
 from metl_gui.engine.task import Task, TaskOrder, kernel_for
 from metl_gui.errors import UserError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 FORMAT = "metl_files"
 _TYPES: dict[str, pa.DataType] = {

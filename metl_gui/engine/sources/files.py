@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.framing import SNIFF_BYTES, Framing, sniff
-from metl_gui.core.packing import Codec, codec_of
 from metl_gui.engine.sources.compression import plain_bytes, shrunken, unreadable
 from metl_gui.errors import RunError
+from metl_gui.formats.compression import Codec, codec_of
+from metl_gui.formats.record_delimiting import SNIFF_BYTES, Framing, sniff
 
 MIN_RANGE_BYTES = 1 << 20
 MAX_RANGE_BYTES = 32 << 20

@@ -15,13 +15,13 @@ from typing import IO, Protocol, Self
 
 import msgspec
 
-from metl_gui.core.json_text import NULL, quoted
-from metl_gui.core.packing import Codec
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch
 from metl_gui.engine.sources.compression import CHUNK_BYTES, plain_bytes, shrunken
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.errors import RunError
+from metl_gui.formats.compression import Codec
+from metl_gui.formats.json_text import NULL, quoted
 
 TOO_LARGE = "too_large"
 _WHOLE_TRIPLES = CHUNK_BYTES - CHUNK_BYTES % 3

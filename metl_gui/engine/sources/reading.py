@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from metl_gui.core.packing import Codec
 from metl_gui.engine.kafka.orders import TopicReading
 from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.formats.compression import Codec
 
 
 class Reading(msgspec.Struct, frozen=True):

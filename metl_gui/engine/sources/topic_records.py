@@ -12,7 +12,6 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from metl_gui.core.json_text import quoted
 from metl_gui.engine.kafka.consuming import RangeReader, Wanted
 from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
@@ -20,6 +19,7 @@ from metl_gui.engine.kafka.records import headers_json, records_of, records_of_c
 from metl_gui.engine.kernel.records import Parts, Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
 from metl_gui.engine.sources.reading import Reading, partition_of
+from metl_gui.formats.json_text import quoted
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

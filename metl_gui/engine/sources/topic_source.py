@@ -13,7 +13,6 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.kafka.asking import patiently
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
 from metl_gui.engine.kafka.consuming import Wanted
@@ -26,6 +25,7 @@ from metl_gui.engine.sinks.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.engine.sources.reading import partition_file
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 MIN_RANGE_RECORDS: Final = 20_000
 """A task costs about as much as reading so many records."""

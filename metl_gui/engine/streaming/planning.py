@@ -8,8 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.framing import Framing
-from metl_gui.core.packing import Codec
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes, source_paths
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus
 from metl_gui.engine.streaming.known_files import (
@@ -24,6 +22,8 @@ from metl_gui.engine.streaming.known_files import (
 )
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.errors import in_utf8
+from metl_gui.formats.compression import Codec
+from metl_gui.formats.record_delimiting import Framing
 
 LIST_SECONDS = 0.5
 """How long a listing of a source in which nothing was new is good for."""

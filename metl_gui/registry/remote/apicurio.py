@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from metl_gui.core.avro_types import read_avro
-from metl_gui.core.wire_schemas import of_content, of_global
+from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.errors import SchemaError
+from metl_gui.formats.avro_types import read_avro
 from metl_gui.registry.documents import parse_json
 from metl_gui.registry.places import Api
 from metl_gui.registry.remote.client import MAX_SUBJECTS, MAX_VERSIONS, Listed, Registry, Subject, text_of

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.paths import escape
 from metl_gui.registry.places import DatabasePlace
 from metl_gui.registry.postgres_types import ConnectType, Modes, array_type, connect_type, modes_of
 from metl_gui.registry.reading import Reading, Refusal

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from metl_gui.core.wire_schemas import of_content, of_global
+from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.registry.places import Api
 from metl_gui.registry.remote.client import MAX_SUBJECTS, Listed, Registry, Subject
 from metl_gui.registry.schema_entries import Entry, entry_of

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QListView, QWidget
 
 from metl_gui.core.block_lists import ListRow
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.delegate import RowDelegate
 from metl_gui.ui.block.model import ListModel
 from metl_gui.ui.dragging import from_mime

@@ -7,8 +7,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.block_lists import ListRow
-from metl_gui.core.blocks import Status
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.geometry import ROW_PX
 from metl_gui.ui.block.model import ROW_ROLE, ListModel

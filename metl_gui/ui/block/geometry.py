@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Element
+from metl_gui.core.matrix.blocks import Element
 
 ROW_PX = 26
 """Height of a row at scale 1."""

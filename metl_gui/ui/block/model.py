@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from metl_gui.core.block_lists import ListRow
-from metl_gui.core.blocks import Status
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.words import row_words
 from metl_gui.ui.plain import plain_tip
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.search import Step
-from metl_gui.core.super_block import Fate, SuperBlock, SuperCell, SuperPart
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.search.lineage_search import Step
+from metl_gui.core.search.super_block import Fate, SuperBlock, SuperCell, SuperPart
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import paint_pill, pill_width
 

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QV
 
 from metl_gui.core.block_lists import BlockLists, ListOrder, lists_of
 from metl_gui.core.block_walk import neighbour
-from metl_gui.core.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.document import Document
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.core.nodes import Side
-from metl_gui.core.proposals import best_proposals
-from metl_gui.core.super_block import super_block
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.rename_proposals import best_proposals
+from metl_gui.core.search.super_block import super_block
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.geometry import Link
 from metl_gui.ui.block.tools import BlockTools
 from metl_gui.ui.block.two_lists import TwoLists

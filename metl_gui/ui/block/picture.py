@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import Block, BlockKey, Loss
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
-from metl_gui.core.proposals import Refused, best_proposals
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED
+from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+from metl_gui.core.review.rename_proposals import Refused, best_proposals
 from metl_gui.core.suggest.renames import Values
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.types import is_readable
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def picture_of(
 ) -> BlockPicture:
     """Draw a block of a document; a block of zeros has lists without lines.
 
-    Arguments as of ``core.proposals.proposals``.
+    Arguments as of ``review.rename_proposals.proposals``.
     """
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     if version is None or entity_version is None:

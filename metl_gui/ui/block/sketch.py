@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
 
-from metl_gui.core.blocks import Element
+from metl_gui.core.matrix.blocks import Element
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, Entry, Link
 from metl_gui.ui.contrast import mixed

@@ -7,8 +7,8 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
 from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, arranged
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.attribute_list import AttributeList
 from metl_gui.ui.block.canvas import Canvas, Drawn, Rubber

@@ -15,8 +15,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.super_block import Fate, SuperBlock, SuperPart
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.search.super_block import Fate, SuperBlock, SuperPart
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.paint_part import HEAD_PX, paint_fate, paint_part, part_height, part_width, pill_of
 from metl_gui.ui.block.sketch import scrolled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from metl_gui.core.block_lists import ListRow
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.trees.nodes import Side
 
 
 def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions import ActionRow
 from metl_gui.ui.conditions import all_of, always, can_edit, has_project
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.trees import Tree
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui.configuring.profiles_dialog import ProfilesDialog

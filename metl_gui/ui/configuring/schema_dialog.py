@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
-from metl_gui.core.edits.group import Several
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.ui import theme as themes
 from metl_gui.ui.configuring.fields import SettingEditor, fields_of

@@ -6,10 +6,9 @@ from bisect import bisect_right
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.blocks import Block, BlockKey
-from metl_gui.core.nodes import Side
-from metl_gui.core.open_blocks import unconfirmed_keys
-from metl_gui.core.second_person import is_author
+from metl_gui.core.changes.second_person import is_author, unconfirmed_keys
+from metl_gui.core.matrix.blocks import Block, BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.selection import Selected, Selection, place_of_version

@@ -9,8 +9,8 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
-from metl_gui.core.difference import Difference, compare
-from metl_gui.core.document import Document
+from metl_gui.core.differences.document_difference import Difference, compare
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import ProjectError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes

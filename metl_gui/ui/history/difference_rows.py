@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from metl_gui.core.beside import BesideDifference
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.difference import BlockDifference, Difference, TreeDifference
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.differences.document_difference import BlockDifference, Difference, TreeDifference
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.project_data import BesideDifference
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.selection import Place, Selected, place_of_version, still_there
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import MetlError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Job, Jobs, Outcome

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from metl_gui.core.draft import Transition
+from metl_gui.core.changes.draft import Transition
 from metl_gui.errors import MetlError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from metl_gui.core.pending import Remainder
+from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.newest_job import NewestJob

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.reading import Reading
 from metl_gui.ui import asking
 from metl_gui.ui.incoming.trial_sheet import TrialSheet

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QDialog, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui import asking

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.pairing import Chosen
+from metl_gui.core.edits.pairing import Chosen
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.selection import Place, Selected
 
 

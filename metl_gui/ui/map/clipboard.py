@@ -7,10 +7,10 @@ import json
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.copying import CopyPlan, plan_copy
-from metl_gui.core.edits.group import Several
-from metl_gui.core.nodes import Side
+from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.copying import CopyPlan, plan_copy
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.jobs import Jobs

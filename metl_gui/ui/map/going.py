@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.map.bookmarks import Bookmarks

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import CreateAndMap
-from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.lineages import Leaf
-from metl_gui.core.nodes import Side
-from metl_gui.core.pairing import Chosen, Pairing, Plan, by_name, by_position, plan, plan_pairs
+from metl_gui.core.edits.pairing import Chosen, Pairing, Plan, by_name, by_position, plan, plan_pairs
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.conflict import Answer, Conflict, toggle
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.dragging import Dragged

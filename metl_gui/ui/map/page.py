@@ -7,8 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import asking
 from metl_gui.ui.block.panel import BlockPanel
 from metl_gui.ui.conflict_sheet import ConflictSheet

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.document import Changed
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.matrix.arrangement import Arrangement, Order

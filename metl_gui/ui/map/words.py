@@ -6,10 +6,10 @@ from collections.abc import Callable
 from html import escape
 
 from metl_gui.core.block_lists import Note
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.ghosts import Ghost

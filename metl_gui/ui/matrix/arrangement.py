@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.search.filters import FilterResult
 
 
 class Order(StrEnum):

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.filter_result import FilterResult
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.filters import FilterResult
 from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement, Order
 from metl_gui.ui.matrix.axes import axis_on, columns_of, rows_of
 from metl_gui.ui.matrix.axis import Axis

@@ -10,9 +10,9 @@ from itertools import groupby
 
 import numpy as np
 
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Schema, Side
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.schema_names import group_of
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.axis import Axis, Level, outer_of
 from metl_gui.ui.matrix.layout import Bools, Plan, laid_out, plan_of
 from metl_gui.ui.matrix.nodes import Ints, Nodes

@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Schema, Side, Version
+from metl_gui.core.trees.schema_names import group_of
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.ghost_lines import GhostLines
 from metl_gui.ui.matrix.layout import Laid
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search

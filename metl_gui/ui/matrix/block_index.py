@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.matrix import STATUSES, DpmBase
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.matrix import STATUSES, DpmBase
 from metl_gui.ui.matrix.axis import Axis
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, search, spread
 
@@ -44,7 +44,7 @@ class Blocks:
         elements: how many are 1.
         room: the most that can be, min(columns, rows); 0 for null blocks.
         flagged: elements whose types differ.
-        status: place in ``core.matrix.STATUSES``.
+        status: place in ``matrix.matrix.STATUSES``.
         row: row in the base of the matrix, -1 for edited blocks.
     """
 

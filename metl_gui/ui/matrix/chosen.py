@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.nodes import Side
-from metl_gui.core.pairing import Chosen
+from metl_gui.core.edits.pairing import Chosen
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.hits import position_of, position_range

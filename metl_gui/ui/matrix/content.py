@@ -14,10 +14,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from metl_gui.core.blocks import Block, BlockKey, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.matrix import STATUSES
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix import STATUSES
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.arrangement import PLAIN, Arrangement, Order
 from metl_gui.ui.matrix.axes import columns_of, rows_of
 from metl_gui.ui.matrix.axis import Axis, Level

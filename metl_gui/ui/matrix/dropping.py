@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragMoveEvent, QDropEvent
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.dragging import Dragged, from_mime
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import axis_of

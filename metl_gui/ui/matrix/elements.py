@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.matrix import STATUSES
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Axis
 from metl_gui.ui.matrix.block_index import UNCONFIRMED, WAITS, BlockIndex
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, spread

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.matrix import STATUSES
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.matrix import STATUSES
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.block_index import Blocks
 from metl_gui.ui.matrix.counts import versions_of

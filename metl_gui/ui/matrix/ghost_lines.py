@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from metl_gui.core.blocks import BlockKey, Loss
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.blocks import BlockKey, Loss
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints
 from metl_gui.ui.matrix.notches import GHOST
 from metl_gui.ui.matrix.spans import Floats

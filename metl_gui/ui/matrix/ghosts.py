@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import BlockKey, Element
+from metl_gui.core.matrix.blocks import BlockKey, Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from metl_gui.core.names import group_of, name_in_group
+from metl_gui.core.trees.schema_names import group_of, name_in_group
 from metl_gui.ui import theme as themes
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.boxes import Boxes

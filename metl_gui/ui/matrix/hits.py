@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import Camera, level_at
 from metl_gui.ui.matrix.content import Content, axis_of

@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.nodes import Schema
+from metl_gui.core.trees.nodes import Schema
 from metl_gui.ui.matrix.nodes import NOWHERE, Ints, Nodes, search
 from metl_gui.ui.matrix.notches import NOTCH, Notches, no_notches
 from metl_gui.ui.matrix.spans import Floats, ItemSpans, Runs

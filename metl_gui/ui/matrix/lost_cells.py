@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.blocks import Block, Loss
+from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.ui.matrix.axis import Axis
 
 Stretch: TypeAlias = tuple[float, float]

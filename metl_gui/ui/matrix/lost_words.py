@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.ghost_lines import LostHere
 from metl_gui.ui.matrix.hits import position_of

@@ -12,11 +12,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.block_difference import BlockDifference
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.difference import Difference
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.differences.block_difference import BlockDifference
+from metl_gui.core.differences.document_difference import Difference
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Axis
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.look import Sign

@@ -7,7 +7,7 @@ from dataclasses import is_dataclass
 
 import numpy as np
 
-from metl_gui.core.trees import Tree, TreeBase
+from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.ui.matrix.content import Content
 
 _ELSEWHERE = (Tree, TreeBase)

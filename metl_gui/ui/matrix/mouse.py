@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QInputEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix import trial
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.gestures import Button, Click, Drag, Keys, Pan, Press, SpaceKey, Stretch, wheel_factors

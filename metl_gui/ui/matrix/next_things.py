@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.block_index import UNCONFIRMED
 from metl_gui.ui.matrix.content import Content, axis_of

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.nodes import Attribute, Version
-from metl_gui.core.trees import Tree, TreeBase, base_of
+from metl_gui.core.trees.nodes import Attribute, Version
+from metl_gui.core.trees.trees import Tree, TreeBase, base_of
 
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.nodes import Ints
 from metl_gui.ui.matrix.spans import Floats
 

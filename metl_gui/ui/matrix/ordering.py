@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.schema_names import group_of
 from metl_gui.ui.matrix.axes import axis_on, planned
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of

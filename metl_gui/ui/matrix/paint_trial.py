@@ -9,7 +9,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.contrast import faded
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.camera import Camera

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QImage, QPainter
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at

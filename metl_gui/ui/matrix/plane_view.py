@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
-from metl_gui.core.blocks import BlockKey, Element
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
 from metl_gui.ui.matrix.content import Content
 from metl_gui.ui.matrix.ghost_lines import LostHere

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.camera import (
     TALLEST_CELL,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content, axis_of
 from metl_gui.ui.matrix.hits import block_ranges

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.compatibility import is_readable
+from metl_gui.core.trees.types import is_readable
 from metl_gui.ui.matrix.nodes import Ints, Nodes
 
 _UNKNOWN = -1

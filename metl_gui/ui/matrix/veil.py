@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter, QRegion
 
-from metl_gui.core.blocks import BlockKey
+from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.ui.contrast import faded
 from metl_gui.ui.matrix.camera import Camera
 from metl_gui.ui.matrix.content import Content

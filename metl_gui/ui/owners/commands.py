@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.lineages import SplitLineage
 from metl_gui.core.edits.settings import MaskAttribute
-from metl_gui.core.masks import masked_lineages
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.masks import masked_lineages
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.comments import Comment, Subject
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.comments import Comment, Subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.document import OpenProject

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from metl_gui.core.comments import Subject, block_subject, element_subject, node_subject
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Subject, block_subject, element_subject, node_subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.naming import block_words
 from metl_gui.ui.selection import Place, Selected, still_there
 

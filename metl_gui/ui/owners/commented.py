@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QObject
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.comments import Comments, Spot
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments, Spot
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.matrix.paint_comments import Commented
 from metl_gui.ui.matrix.view import MatrixView

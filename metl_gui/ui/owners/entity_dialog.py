@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import EditError
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes

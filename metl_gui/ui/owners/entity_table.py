@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QFont
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.type_names import read_type, type_name
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.types import read_type, type_name
 from metl_gui.ui.plain import plain_tip
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex

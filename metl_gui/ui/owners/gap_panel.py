@@ -9,11 +9,11 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
-from metl_gui.core import gaps as room
-from metl_gui.core.document import Document
-from metl_gui.core.gaps import Gap
-from metl_gui.core.nodes import Side
-from metl_gui.core.problems import Severity
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search import gaps as room
+from metl_gui.core.search.gaps import Gap
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome

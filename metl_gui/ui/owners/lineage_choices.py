@@ -6,10 +6,10 @@ import difflib
 from dataclasses import dataclass
 from itertools import pairwise
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
-from metl_gui.core.nodes import Attribute, Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.selection import Place
 from metl_gui.ui.two_lines import TwoLines
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import EditError, MetlError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.review.choice_rows import Choosable
 from metl_gui.ui.selection import Selected, block_meant

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from metl_gui.core import paths
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees import paths
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.ui.run.indent import TOKENS, indented
 from metl_gui.ui.run.members import Member, Path, members_of

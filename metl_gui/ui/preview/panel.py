@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.value_profiles import shown_value
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
+from metl_gui.formats.value_profiles import shown_value
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_label

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.nodes import Schema, Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui.dock import Dock

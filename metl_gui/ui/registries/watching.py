@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.jobs import Job, Outcome
 from metl_gui.ui.naming import number_of

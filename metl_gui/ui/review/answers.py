@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
-from metl_gui.core.edits.review import AcceptLosses, RenameLost
-from metl_gui.core.edits.take import TakeLost, mapped_in_place
-from metl_gui.core.loss_choices import loss_name, rename_name
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.review import AcceptLosses, RenameLost, TakeLost, mapped_in_place
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.loss_choices import loss_name, rename_name
 from metl_gui.errors import BugError
 from metl_gui.ui.review.card import AnswerKind, CardAnswer
 

@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.loss_choices import LossChoices, loss_choices, lost_path
-from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.other_feeders import other_feeders
-from metl_gui.core.proposals import Proposal, best_proposals
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.review.feeders import other_feeders
+from metl_gui.core.review.loss_choices import LossChoices, loss_choices, lost_path
+from metl_gui.core.review.rename_proposals import Proposal, best_proposals
 from metl_gui.core.suggest.renames import Values
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton

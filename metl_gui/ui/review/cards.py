@@ -8,7 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import Loss
+from metl_gui.core.matrix.blocks import Loss
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.card import CardFacts, LossCard
 

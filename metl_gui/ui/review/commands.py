@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from metl_gui.core.draft import Edit
-from metl_gui.core.edits.group import Several
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.review.items import ReviewItem
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Outcome

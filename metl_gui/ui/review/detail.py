@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.moves import grouped
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.review_query import ReviewFacts
-from metl_gui.core.suggest.refusal import RefusedRenames
+from metl_gui.core.edits.rename_groups import grouped
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import RefusedRenames
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.query import ReviewFacts
 from metl_gui.core.suggest.renames import Values
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, picture_of
 from metl_gui.ui.block.sketch import BlockLines, scrolled

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QWidget
 
-from metl_gui.core.review_query import NOBODY, Grouping, Order, ReviewQuery, parse_review_query
+from metl_gui.core.review.query import NOBODY, Grouping, Order, ReviewQuery, parse_review_query
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_entry
 

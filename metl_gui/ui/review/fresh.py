@@ -9,11 +9,11 @@ from html import escape
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.review import ReviewItem, ThereAgain
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import ReviewItem, ThereAgain
 from metl_gui.core.suggest.block import Candidate
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of, version_words
 from metl_gui.ui.pill import KeyButton

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.moves import RenameGroup
+from metl_gui.core.edits.rename_groups import RenameGroup
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.plain import plain_tip

@@ -8,11 +8,11 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
-from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.review_query import ReviewFacts, facts_of, sorted_facts
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.query import ReviewFacts, facts_of, sorted_facts
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.moments import now_ms
 from metl_gui.ui.naming import number_of

@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.map import words

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.last_sources import LastSources
-from metl_gui.core.review_query import Grouping, ReviewFacts, group_of
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.feeders import LastSources
+from metl_gui.core.review.query import Grouping, ReviewFacts, group_of
 from metl_gui.ui.moments import ago
 from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.pill import VERDICT_KINDS

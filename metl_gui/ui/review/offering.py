@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.document import Document
-from metl_gui.core.proposals import best_proposals
-from metl_gui.core.review import ReviewItem
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusals, RefusedRenames
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.suggest.block import Candidate, suggest_block
-from metl_gui.core.suggest.refusal import Refusals, RefusedRenames
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.newest_job import NewestJob
 

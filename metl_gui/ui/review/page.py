@@ -9,16 +9,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.assignments import NOBODY_ASSIGNED, Assignments
-from metl_gui.core.blocks import BlockKey, Element, Loss
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.rename_groups import RenameGroup, accepting
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
-from metl_gui.core.loss_choices import rename_name
-from metl_gui.core.moves import RenameGroup, accepting
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.suggest.refusal import NO_RENAMES_REFUSED, RefusedRename, RefusedRenames
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.matrix.blocks import BlockKey, Element, Loss
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRename, RefusedRenames
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.loss_choices import rename_name
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui import asking
 from metl_gui.ui.block.sketch import BlockLines

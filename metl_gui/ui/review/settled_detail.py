@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.document import Document
-from metl_gui.core.settled import Settled, Settlement
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.settled import Settled, Settlement
 from metl_gui.ui import theme as themes
 from metl_gui.ui.block.picture import BlockPicture, picture_of
 from metl_gui.ui.block.sketch import BlockLines, scrolled

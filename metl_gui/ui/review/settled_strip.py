@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.settled import Settled, Settlement
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.settled import Settled, Settlement
 from metl_gui.ui import theme as themes
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.review.settled_model import ROW_PX, SettledDelegate, SettledModel

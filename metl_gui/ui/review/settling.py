@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from metl_gui.core.settled import Settled, SettledBlocks, passing
+from metl_gui.core.review.settled import Settled, SettledBlocks, passing
 from metl_gui.ui.jobs import Outcome
 from metl_gui.ui.moments import clock, now_ms
 from metl_gui.ui.newest_job import NewestJob

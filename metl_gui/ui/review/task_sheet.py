@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.version_tasks import ValueProfile, VersionTask, nearest_version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, nearest_version
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.ui import theme as themes
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.owners.line_model import LineModel, line_view

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from metl_gui.core.version_tasks import VersionTask, attribute_words
+from metl_gui.core.project.version_tasks import VersionTask, attribute_words
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.pill import KeyButton

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.jobs import Jobs
 from metl_gui.ui.run.aside import AsidePanel

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.nodes import Side
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core import paths
-from metl_gui.core.blocks import Block, BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Version
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees import paths
+from metl_gui.core.trees.nodes import Version
 from metl_gui.ui.run.heads import Head, head_of
 from metl_gui.ui.run.members import Member, Path, members_of
 

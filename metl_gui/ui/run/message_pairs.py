@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.engine.results import MappedRecord, SetAsideRecord, first_results, first_set_aside, newest_result
 from metl_gui.ui.run.heads import Head, head_of
 from metl_gui.ui.run.indent import indented

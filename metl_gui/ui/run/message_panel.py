@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.engine.results import MappedRecord, SetAsideRecord
 from metl_gui.ui.elided import Elided
 from metl_gui.ui.jobs import Jobs, Outcome

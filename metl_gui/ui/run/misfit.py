@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.results import SetAsideRecord
 from metl_gui.ui.selection import Selected, place_of_version
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.grouped_model import GroupedModel
 from metl_gui.ui.naming import number_of

@@ -6,8 +6,8 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QVBoxLayout, QWidget
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Query, parse
+from metl_gui.core.search.query import Query, parse
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.branch import BranchView
 from metl_gui.ui.document import Changed, OpenProject

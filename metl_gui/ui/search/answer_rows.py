@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from metl_gui.core.blocks import Block, Element, Status
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Kind, Query, Term
-from metl_gui.core.search import Found, fed, feeding
+from metl_gui.core.matrix.blocks import Block, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.lineage_search import Found, fed, feeding
+from metl_gui.core.search.query import Kind, Query, Term
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.selection import Place
 

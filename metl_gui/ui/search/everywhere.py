@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Kind, parse
+from metl_gui.core.search.query import Kind, parse
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.palette.entries import entries_of
 from metl_gui.ui.pause import pause

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from metl_gui.core.comments import Comments, Spot, Subject
-from metl_gui.core.document import Document
-from metl_gui.core.finding import FoundNode, FoundNodes, find_attributes, find_schemas
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Kind, parse
-from metl_gui.core.review import ReviewItem
-from metl_gui.core.tree_columns import columns_of
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments, Spot, Subject
+from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.search.node_search import FoundNode, FoundNodes, find_attributes, find_schemas
+from metl_gui.core.search.query import Kind, parse
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.ui.naming import block_words, number_of
 from metl_gui.ui.palette.entries import Entry, found
 from metl_gui.ui.selection import Place, Selected, place_of_version

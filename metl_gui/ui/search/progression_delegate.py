@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from metl_gui.core.search import Step
+from metl_gui.core.search.lineage_search import Step
 from metl_gui.ui import theme as themes
 from metl_gui.ui.search.progression_model import CELL_ROLE, ProgressCell
 from metl_gui.ui.theme import Theme

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from metl_gui.core.blocks import BlockKey, Status
-from metl_gui.core.document import Document
-from metl_gui.core.search import Step, version_progress
+from metl_gui.core.matrix.blocks import BlockKey, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.lineage_search import Step, version_progress
 from metl_gui.ui.plain import plain_tip
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.blocks import BlockKey, Element
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusals
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
-from metl_gui.core.suggest.refusal import Refusals
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.selection import Selected, block_meant
 
 Anchor: TypeAlias = tuple[Side, int]

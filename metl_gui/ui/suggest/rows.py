@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusal
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityRank
-from metl_gui.core.suggest.refusal import Refusal
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.naming import number_of, path_of, version_words
 from metl_gui.workbench.suggesting import refusal_words
 

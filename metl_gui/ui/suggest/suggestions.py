@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.blocks import BlockKey, Element, Status
-from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import Refusal, Refusals
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
-from metl_gui.core.suggest.refusal import Refusal, Refusals
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.document import Document
 from metl_gui.core.mapping_rows import Column, MappingRows, Rows, Where
-from metl_gui.core.nodes import Attribute, Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.plain import plain_tip
 

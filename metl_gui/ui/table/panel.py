@@ -7,12 +7,12 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from metl_gui.core.draft import Transition
+from metl_gui.core.changes.draft import Transition
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
 from metl_gui.core.mapping_rows import Column, MappingRows, Rows
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Query, parse
+from metl_gui.core.search.query import Query, parse
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.naming import number_of

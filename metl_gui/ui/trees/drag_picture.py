@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPixmap
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui import theme as themes
 from metl_gui.ui.dragging import Dragged
 from metl_gui.ui.marks import MarkShape, paint_mark

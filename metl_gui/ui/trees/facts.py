@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.blocks import Block
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.search.attribute_facts import AttributeUses
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.marks import MarkShape
 from metl_gui.ui.naming import number_of
 

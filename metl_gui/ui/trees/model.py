@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Query
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.search.query import Query
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import group_of
 from metl_gui.ui.document import Changed
 from metl_gui.ui.plain import plain_tip
 from metl_gui.ui.selection import Place

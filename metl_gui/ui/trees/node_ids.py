@@ -1,6 +1,6 @@
 """The integer by which Qt knows a node of a tree: its kind and its id in the document, so that no object is needed.
 
-Ids of schemas, versions and attributes never change and are never used again, each within one tree (``core.nodes``);
+Ids of schemas, versions and attributes never change and are never used again, each within one tree (``trees.nodes``);
 groups are numbered by the model.
 """
 

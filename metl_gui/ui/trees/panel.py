@@ -6,9 +6,9 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.block_lists import Note
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Kind, Query, parse
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.search.query import Kind, Query, parse
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui import theme as themes
 from metl_gui.ui.document import Changed, OpenProject
 from metl_gui.ui.notes import NOTHING, PlaceNotes

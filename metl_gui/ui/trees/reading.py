@@ -12,18 +12,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.attribute_notes import notes_of
-from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.blocks import BlockKey
-from metl_gui.core.comments import Comments
-from metl_gui.core.document import Document
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.filtering import Filtering
-from metl_gui.core.names import name_in_group
-from metl_gui.core.nodes import Side
-from metl_gui.core.query import Query
-from metl_gui.core.tree_columns import TreeColumns, columns_of
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
+from metl_gui.core.search.filters import Filtering, FilterResult
+from metl_gui.core.search.query import Query
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import name_in_group
+from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.document import Changed
 from metl_gui.ui.trees.facts import (
     RowFacts,

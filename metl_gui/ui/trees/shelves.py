@@ -12,9 +12,9 @@ from itertools import chain, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Side
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import group_of
+from metl_gui.core.trees.trees import Tree
 
 Ints = NDArray[np.int64]
 _STEP_SCHEMAS = 4_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from metl_gui.core.block_lists import Note
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.ui.naming import number_of
 from metl_gui.ui.selection import Place
 

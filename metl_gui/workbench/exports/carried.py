@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from metl_gui.core.blocks import Block, Element, Status
-from metl_gui.core.canonical import exported_blocks, is_held
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute, Schema, Version
+from metl_gui.core.matrix.blocks import Block, Element, Status
+from metl_gui.core.matrix.canonical import exported_blocks, is_held
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.workbench.progress import Watch
 
 _STEP_BLOCKS = 500

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema
-from metl_gui.core.paths import split
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema
+from metl_gui.core.trees.paths import split
 from metl_gui.errors import UserError
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.export import Choices, Option

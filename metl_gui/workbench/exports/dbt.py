@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metl_gui import __version__
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.databases import (
     COLUMN,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metl_gui.core.comments import Comment
-from metl_gui.core.document import Document
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment
+from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.progress import Watch
 

@@ -14,13 +14,13 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.comments import Comments
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.gaps import gaps, problems_of
 from metl_gui.core.glossary import WORDS
-from metl_gui.core.masks import hidden_targets
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.project.masks import hidden_targets
+from metl_gui.core.search.gaps import gaps, problems_of
+from metl_gui.core.trees.types import is_readable
 from metl_gui.packaged import resources
 from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
 from metl_gui.workbench.exports.export import Choices, Export

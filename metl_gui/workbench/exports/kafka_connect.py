@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui import __version__
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema, Version
-from metl_gui.core.paths import split
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema, Version
+from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.outgoing import SCHEMA, STATE, topic_of
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.export import Choices, Export, Option

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from metl_gui.core.canonical import is_in_production
-from metl_gui.core.document import Document
-from metl_gui.core.masks import fed_by_masked, hidden_targets, masked_lineages, schemas_with_masks
-from metl_gui.core.nodes import Attribute, Schema, Version
+from metl_gui.core.matrix.canonical import is_in_production
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import fed_by_masked, hidden_targets, masked_lineages, schemas_with_masks
+from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.workbench.exports.carried import Carried, carried, counted
 from metl_gui.workbench.progress import Watch
 

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.canonical import Content, dusb_content, matrix_content
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import Content, dusb_content, matrix_content
+from metl_gui.core.matrix.document import Document
 from metl_gui.workbench.exports.export import Choices, Export, Write
 from metl_gui.workbench.progress import Watch
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui import __version__
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute
 from metl_gui.workbench.exports.carried import Carried, carried, counted
 from metl_gui.workbench.exports.export import Choices, Export, Option
 from metl_gui.workbench.progress import Watch

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
-from metl_gui.core.nodes import Schema, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Schema, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.workbench.exports.carried import Carried
 
 _Said: TypeAlias = tuple[object, ...]

@@ -9,8 +9,8 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import in_utf8
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.exports.table import HEADER, LIMITS, table_rows

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from metl_gui.core.paths import split
+from metl_gui.core.trees.paths import split
 from metl_gui.workbench.exports.sql_types import JSON, TEXT
 from metl_gui.workbench.exports.telling import Keyed, Told
 

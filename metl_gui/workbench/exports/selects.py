@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from metl_gui.core.nodes import Attribute
-from metl_gui.core.paths import split
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.paths import split
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.mappable import Mapped, attributes_by_path
 from metl_gui.workbench.exports.naming import unique_names

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from metl_gui import __version__
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import UserError
 from metl_gui.workbench.exports.export import Choices, Export
 from metl_gui.workbench.exports.mappable import count_masked, mask_sentences

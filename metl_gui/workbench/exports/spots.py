@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from metl_gui.core.comments import Comment, Spot
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment, Spot
+from metl_gui.core.trees.nodes import Side
 
 
 def spot_words(document: Document, comment: Comment) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.databases import (
     COLUMN,

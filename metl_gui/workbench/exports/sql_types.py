@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.nodes import Attribute
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.types import is_readable
 
 TEXT, JSON = "text", "json"
 _PLAIN = {

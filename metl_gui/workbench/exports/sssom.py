@@ -17,10 +17,10 @@ from typing import TextIO
 from urllib.parse import quote
 
 from metl_gui import __version__
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Schema, Version
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Schema, Version
+from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import UserError
 from metl_gui.workbench.exports.carried import Carried, Line, carried, counted
 from metl_gui.workbench.exports.cells import SAFE_CELLS, Cells, wants_safe

@@ -10,8 +10,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from metl_gui.core.canonical import exported_blocks, is_held
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.canonical import exported_blocks, is_held
+from metl_gui.core.matrix.document import Document
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.registry.safe_cells import MARK, MARKED
 from metl_gui.workbench.addresses import element_names, known_block_name

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from metl_gui.core.nodes import Version
-from metl_gui.core.paths import split
+from metl_gui.core.trees.nodes import Version
+from metl_gui.core.trees.paths import split
 from metl_gui.workbench.exports.carried import Carried
 from metl_gui.workbench.exports.mappable import Mapped
 

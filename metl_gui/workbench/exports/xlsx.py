@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.comments import Comments
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.gaps import gaps
 from metl_gui.core.glossary import WORDS
-from metl_gui.core.masks import hidden_targets
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.project.masks import hidden_targets
+from metl_gui.core.search.gaps import gaps
+from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
 from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from metl_gui.core.review import review_items
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.review.items import review_items
 from metl_gui.workbench.live_demo.shop import Release
 from metl_gui.workbench.live_demo.story import RELEASES, Story
 from metl_gui.workbench.publishing import live_state

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import ProjectError
 from metl_gui.workbench.confirming import confirm_unconfirmed

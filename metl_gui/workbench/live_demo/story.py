@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metl_gui.core.version_tasks import VersionTask
+from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.errors import ProjectError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.components.connect import Connector

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from metl_gui.core.edits.settings import AddAlias
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.importing import add_reading

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.session import Workbench
 from tests.unit.cli.test_commands import Metl, metl
 from tests.unit.workbench.conftest import declare, fill, write_table

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.importing import add_reading

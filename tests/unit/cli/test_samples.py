@@ -14,7 +14,7 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records

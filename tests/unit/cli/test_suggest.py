@@ -12,7 +12,7 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
-from metl_gui.core.blocks import Status
+from metl_gui.core.matrix.blocks import Status
 from metl_gui.workbench.session import Workbench
 
 Metl = Callable[..., tuple[int, Any, str]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.session import Workbench
 from tests.helpers.small_registry import SmallRegistry, record
 from tests.helpers.web_servers import Answer, serving

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core import connect_schema
-from metl_gui.core.avro_schema import as_connect, is_key, is_rowless, key_of, row_of
-from metl_gui.core.avro_types import canonical_form, definitions, rabin_fingerprint, read_avro, text_of
-from metl_gui.core.declarations import fingerprint
+from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.errors import SchemaError
+from metl_gui.formats import connect_schema
+from metl_gui.formats.avro_schema import as_connect, is_key, is_rowless, key_of, row_of
+from metl_gui.formats.avro_types import canonical_form, definitions, rabin_fingerprint, read_avro, text_of
 from tests.helpers.cases import cases, lines
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from metl_gui.core.block_changes import changed_blocks
-from metl_gui.core.blocks import Status
-from metl_gui.core.draft import Draft, Stamp
-from metl_gui.core.open_blocks import unconfirmed_keys
+from metl_gui.core.changes.draft import Draft, Stamp
+from metl_gui.core.changes.second_person import unconfirmed_keys
+from metl_gui.core.differences.changed_parts import changed_blocks
+from metl_gui.core.matrix.blocks import Status
 from tests.helpers.histories import played, steps
 
 Steps = list[tuple[str, int]]

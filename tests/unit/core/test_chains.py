@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.blocks import Status, Verdict
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
-from metl_gui.core.proposals import proposals
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.blocks import Status, Verdict
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.rename_proposals import proposals
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 

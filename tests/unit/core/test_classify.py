@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.classify import Kind, classify, is_with_schema
-from metl_gui.core.json_text import is_null, members
-from metl_gui.core.wrappers import unwrap
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import is_null, members
+from metl_gui.formats.record_kind import Kind, classify, is_with_schema
+from metl_gui.formats.record_wrapper import unwrap
 from tests.helpers.cases import cases
 from tests.helpers.shared import shared
 

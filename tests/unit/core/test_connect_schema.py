@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core import connect_schema
-from metl_gui.core.declarations import AttributeDeclaration
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.errors import SchemaError
+from metl_gui.formats import connect_schema
 from tests.helpers.cases import cases, lines
 from tests.helpers.shared import shared
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from metl_gui.core.copying import CopyPlan, plan_copy
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.copying import CopyPlan, plan_copy
 from tests.helpers.world import World
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.proposals import proposals
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.rename_proposals import proposals
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 

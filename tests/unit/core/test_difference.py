@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.difference import compare, compare_by_names
+from metl_gui.core.differences.document_difference import compare, compare_by_names
+from metl_gui.core.matrix.canonical import state_hash
 from tests.helpers.histories import played, steps
 
 Steps = list[tuple[str, int]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from metl_gui.core.block_difference import BlockDifference
-from metl_gui.core.blocks import Status, Verdict
-from metl_gui.core.difference import compare, compare_by_names
+from metl_gui.core.differences.block_difference import BlockDifference
+from metl_gui.core.differences.document_difference import compare, compare_by_names
 from metl_gui.core.edits.lineages import JoinLineages, Leaf
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.versions import AttachLabel
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status, Verdict
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

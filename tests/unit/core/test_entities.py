@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.declarations import AttributeDeclaration
-from metl_gui.core.draft import Edit, Transition, perform
+from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.changes.effects import BlockEffect, effects
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
 from metl_gui.core.edits.lineages import Leaf
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.effects import BlockEffect, effects
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.review import review_items
-from metl_gui.core.type_names import CHOICES, read_type, type_name
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.nodes import Side, Version
+from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 from tests.unit.core.test_lineages import not_same, same
@@ -95,7 +95,7 @@ def test_an_attribute_that_takes_the_name_of_a_removed_one_keeps_its_own_lineage
 
 
 def test_the_key_follows_a_renamed_attribute(world: World) -> None:
-    from metl_gui.core.edits.keys import NoteKey
+    from metl_gui.core.edits.versions import NoteKey
 
     world.do(NoteKey(Side.CDM, newest(world).id, ("id",)))
     value, id_ = declared(newest(world))

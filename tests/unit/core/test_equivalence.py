@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

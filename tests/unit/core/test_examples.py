@@ -6,13 +6,12 @@ import itertools
 
 import pytest
 
-from metl_gui.core.blocks import Status, Verdict
-from metl_gui.core.bulk import compact_all, decompact_all
-from metl_gui.core.compact import compact_group, decompact
-from metl_gui.core.nodes import Side
-from metl_gui.core.partition import partition
-from metl_gui.core.review import review_items
-from metl_gui.core.touched_groups import touched_versions
+from metl_gui.core.changes.touched_groups import touched_versions
+from metl_gui.core.matrix.blocks import Status, Verdict
+from metl_gui.core.matrix.compact import compact_all, compact_group, decompact, decompact_all
+from metl_gui.core.matrix.partition import partition
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

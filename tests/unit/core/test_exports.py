@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.canonical import dusb_content, matrix_content
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import dusb_content, matrix_content
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.histories import start, step, steps
 
 Content = dict[str, Any]

@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metl_gui.core.attribute_notes import notes_of
-from metl_gui.core.attribute_uses import AttributeUses
-from metl_gui.core.blocks import Element
-from metl_gui.core.comments import Comment, Comments, node_subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit, perform
+from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.keys import NoteKey
 from metl_gui.core.edits.settings import MaskAttribute
-from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.filtering import Filtering
-from metl_gui.core.nodes import Attribute, Side, Version
-from metl_gui.core.query import Kind, Query, Term, parse
-from metl_gui.core.tree_columns import TreeColumns, columns_of
+from metl_gui.core.edits.versions import AddVersion, NoteKey, RemoveVersion
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment, Comments, node_subject
+from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
+from metl_gui.core.search.filters import Filtering
+from metl_gui.core.search.query import Kind, Query, Term, parse
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
 from tests.helpers.world import World
 from tests.qt.random_documents import some_document
 

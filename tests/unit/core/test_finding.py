@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.finding import find_attributes, find_schemas
-from metl_gui.core.nodes import Side
-from metl_gui.core.tree_columns import columns_of
+from metl_gui.core.search.node_search import find_attributes, find_schemas
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.tree_columns import columns_of
 from tests.helpers.world import World
 
 

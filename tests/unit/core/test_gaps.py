@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from metl_gui.core import gaps as gap_room
-from metl_gui.core.checks import check
-from metl_gui.core.declarations import AttributeDeclaration
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.edits.review import RetireBlock
-from metl_gui.core.gaps import Gap, gaps
-from metl_gui.core.problems import Severity
+from metl_gui.core.search import gaps as gap_room
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.gaps import Gap, gaps
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from tests.helpers.world import World
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

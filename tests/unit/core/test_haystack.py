@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.haystack import ABSENT, EXACT, INSIDE, STARTS, WORD_STARTS, Haystack
-from metl_gui.core.trees import TextTable
+from metl_gui.core.trees.text_columns import ABSENT, EXACT, INSIDE, STARTS, WORD_STARTS, Haystack
+from metl_gui.core.trees.trees import TextTable
 
 TEXTS = st.lists(st.text(st.sampled_from("aAbBé_. ß日"), max_size=6), max_size=12)
 WORDS = st.text(st.sampled_from("aAbBé_.ß日"), min_size=1, max_size=3)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.json_text import DEPTH_LIMIT, Members, accept, check, depth, is_compact, members, text_of
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import DEPTH_LIMIT, Members, accept, check, depth, is_compact, members, text_of
 from tests.helpers.json_texts import judged, mutations, strings, values
 
 objects = st.lists(st.tuples(strings, values), max_size=5).map(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.last_sources import LastSources
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.review.feeders import LastSources
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

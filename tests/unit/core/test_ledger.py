@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core import update
-from metl_gui.core.blocks import Block
+from metl_gui.core.changes import update
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.histories import DECISIONS, LINEAGES, edit_of, start
 from tests.helpers.ledger import Fate, Ledger

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.compact import Group
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost
-from metl_gui.core.masks import masked_lineages
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
-from metl_gui.core.touched_groups import touched_versions
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.matrix.compact import Group
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import masked_lineages
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.histories import steps
 from tests.helpers.world import World

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import BlockKey, Element, Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.changes.draft import Stamp, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.mapping_rows import Column, MappingRows
-from metl_gui.core.query import parse
+from metl_gui.core.matrix.blocks import BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.query import parse
 from tests.qt.random_documents import some_document
 
 BASE = some_document(3).merged()

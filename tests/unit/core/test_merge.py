@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hypothesis import example, given
 
-from metl_gui.core.blocks import conflicts as clashes
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import check
-from metl_gui.core.difference import compare_by_names
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
-from metl_gui.core.merge.merge import MergeTheirs
+from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.differences.document_difference import compare_by_names
+from metl_gui.core.matrix.blocks import conflicts as clashes
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import Conflict
-from metl_gui.core.problems import Severity
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.problems import Severity
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
 

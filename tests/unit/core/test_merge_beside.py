@@ -8,8 +8,14 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.assignment import Assignment
-from metl_gui.core.beside import (
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.versions import AddVersion, RemoveVersion
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.merge.merged_project_data import BesideSide, MergedBeside, merge_beside, named_for
+from metl_gui.core.merge.sides import Trio
+from metl_gui.core.project.assignments import Assignment
+from metl_gui.core.project.comments import Comment, Spot, Subject
+from metl_gui.core.project.project_data import (
     MOST_INCLUDED,
     MOST_INCLUDED_BYTES,
     Entries,
@@ -24,18 +30,12 @@ from metl_gui.core.beside import (
     beside_differences,
     entries,
 )
-from metl_gui.core.comments import Comment, Spot, Subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
-from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.merge.merged_beside import BesideSide, MergedBeside, merge_beside, named_for
-from metl_gui.core.merge.sides import Trio
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.version_tasks import VersionTask, Waiting
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import SchemaProfile
+from metl_gui.core.project.version_tasks import VersionTask, Waiting
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 
 Model: TypeAlias = dict[object, bytes]
 

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
-from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock
+from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock, mapped_in_place
 from metl_gui.core.edits.settings import AddAlias, SetSettings
-from metl_gui.core.edits.take import mapped_in_place
-from metl_gui.core.merge.merge import MergeTheirs
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import Conflict, ConflictKind
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 

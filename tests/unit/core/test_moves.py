@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from metl_gui.core.edits.rename_groups import accepting, change_of, rename_groups
 from metl_gui.core.edits.review import RenameLost
-from metl_gui.core.moves import accepting, change_of, rename_groups
-from metl_gui.core.review import review_items
+from metl_gui.core.review.items import review_items
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.edits.group import Several
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.world import World, declare
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from metl_gui.core.packing import HEAD_BYTES, Codec, codec_of, unpacked
+from metl_gui.formats.compression import HEAD_BYTES, Codec, codec_of, unpacked
 
 TEXT = b"".join(b"line %d\n" % number for number in range(100_000))
 SKIPPABLE = b"\x5a\x2a\x4d\x18\x04\x00\x00\x00skip"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element, conflicts
-from metl_gui.core.draft import perform
-from metl_gui.core.nodes import Side
-from metl_gui.core.pairing import Chosen, Pairing, Plan, by_name, by_position, normalised, plan, plan_pairs
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.pairing import Chosen, Pairing, Plan, by_name, by_position, normalised, plan, plan_pairs
+from metl_gui.core.matrix.blocks import Element, conflicts
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core import proposals as proposing
-from metl_gui.core.blocks import Block
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
 from metl_gui.core.edits.review import RenameLost
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.proposals import best_proposals, proposals
+from metl_gui.core.matrix.blocks import Block
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import RefusedRename, RefusedRenames
+from metl_gui.core.review import rename_proposals as proposing
+from metl_gui.core.review.rename_proposals import best_proposals, proposals
 from metl_gui.core.suggest import names
-from metl_gui.core.suggest.refusal import RefusedRename, RefusedRenames
 from metl_gui.core.suggest.words import parted
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 PATHS = ("id", "a_id", "created_at", "createdAt", "billing.city", "address.city", "city", "zip", "x.id", "amount")

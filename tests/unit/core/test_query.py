@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.query import Kind, Query, Term, parse
+from metl_gui.core.search.query import Kind, Query, Term, parse
 
 
 @pytest.mark.parametrize(

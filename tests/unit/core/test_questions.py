@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element, conflicts
-from metl_gui.core.canonical import dusb_content, matrix_content, state_hash
-from metl_gui.core.checks import check
-from metl_gui.core.compatibility import is_readable, is_widening
-from metl_gui.core.nodes import Attribute
-from metl_gui.core.partition import largest_permutation
-from metl_gui.core.paths import join, split
-from metl_gui.core.search import Step, forward_search, reverse_search, version_progress
-from metl_gui.core.sequential import map_sequentially
+from metl_gui.core.matrix.blocks import Element, conflicts
+from metl_gui.core.matrix.canonical import dusb_content, matrix_content, state_hash
+from metl_gui.core.matrix.partition import largest_permutation
+from metl_gui.core.matrix.sequential import map_sequentially
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.lineage_search import Step, forward_search, reverse_search, version_progress
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.paths import join, split
+from metl_gui.core.trees.types import is_readable, is_widening
 from tests.helpers.world import World
 
 

@@ -6,9 +6,9 @@ import pickle
 import random
 from dataclasses import replace
 
-from metl_gui.core import matrix as matrices
-from metl_gui.core.blocks import Block, Element
-from metl_gui.core.matrix import Dpm, base_of
+from metl_gui.core.matrix import matrix as matrices
+from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.matrix.matrix import Dpm, base_of
 
 
 def some_blocks(count: int, size: int = 3) -> list[Block]:

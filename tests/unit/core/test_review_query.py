@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.review import review_items
-from metl_gui.core.review_query import (
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.query import (
     DAY_MS,
     Grouping,
     Order,

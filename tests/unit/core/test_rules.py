@@ -7,19 +7,27 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Status, conflicts
-from metl_gui.core.bulk import Elements, compact_all, decompact_all
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import check
-from metl_gui.core.compact import Group, Kept, compact_again, compact_group, decompact
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.core.nodes import Side
-from metl_gui.core.problems import Severity
-from metl_gui.core.review import review_items
-from metl_gui.core.touched_groups import touched_versions
+from metl_gui.core.matrix.blocks import Status, conflicts
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.compact import (
+    Elements,
+    Group,
+    Kept,
+    compact_again,
+    compact_all,
+    compact_group,
+    decompact,
+    decompact_all,
+)
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.items import review_items
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.histories import NAMES, start, step, steps
 from tests.helpers.world import World
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Block, BlockKey, Status
-from metl_gui.core.canonical import is_carried
-from metl_gui.core.document import Document
-from metl_gui.core.draft import BlockChange, Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import BlockChange, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock
+from metl_gui.core.matrix.blocks import Block, BlockKey, Status
+from metl_gui.core.matrix.canonical import is_carried
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import EditError
 from tests.helpers.histories import KINDS, start, step
 from tests.helpers.world import World

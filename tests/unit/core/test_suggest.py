@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Status, conflicts
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status, conflicts
+from metl_gui.core.project.refusals import Refusal, Refusals
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.names import alike
-from metl_gui.core.suggest.refusal import Refusal, Refusals
 from metl_gui.core.suggest.words import abbreviates, parted, segments, usual
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.cases import cases
 from tests.helpers.world import World
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from metl_gui.core.nodes import Schema
-from metl_gui.core.trees import Tree
+from metl_gui.core.trees.nodes import Schema
+from metl_gui.core.trees.trees import Tree
 
 
 def with_schema(tree: Tree, id_: int, schema: Schema | None) -> Tree:

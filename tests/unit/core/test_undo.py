@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.draft import Edit
-from metl_gui.core.edits.keys import NoteKey
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
 from metl_gui.core.edits.settings import AddAlias, SetSettings
-from metl_gui.core.edits.versions import AttachLabel, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.edits.versions import AttachLabel, NoteKey, RemoveVersion
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.blocks import Status, Verdict
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import ReviewItem, review_items
+from metl_gui.core.matrix.blocks import Status, Verdict
+from metl_gui.core.review.items import ReviewItem, review_items
 from metl_gui.core.suggest.block import suggest_block
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

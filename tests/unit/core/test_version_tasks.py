@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.collecting import collect
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.similar_schemas import similar_schema
-from metl_gui.core.version_tasks import (
+from metl_gui.core.project.sample_profiles import pattern_of
+from metl_gui.core.project.version_tasks import (
     VersionTask,
     Waiting,
     attribute_words,
+    collect,
     groups_of,
     is_known,
     joined,
-    pattern_of,
     profile_of,
     seen_of,
+    similar_schema,
 )
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
 
 

@@ -57,9 +57,9 @@ def test_every_command_within_a_sentence_is_there_with_its_options(page: Path) -
 
 
 def test_a_name_that_is_gone_would_be_found() -> None:
-    assert documents.is_code("metl_gui.core.draft.perform")
+    assert documents.is_code("metl_gui.core.changes.draft.perform")
     assert documents.is_code("metl_gui.ui.matrix.view.MatrixView.mousePressEvent")
     assert documents.is_code("metl_gui.engine.lanes")
-    assert not documents.is_code("metl_gui.core.draft.nothing_like_it")
+    assert not documents.is_code("metl_gui.core.changes.draft.nothing_like_it")
     assert not documents.is_code("metl_gui.core.no_such_module")
     assert not documents.is_code("metl_gui.ui.matrix.view.MatrixView.perform")

@@ -13,8 +13,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from metl_gui.core.avro_container import written_long
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import wire
 from metl_gui.engine.kernel.kernel import Kernel
@@ -23,6 +22,7 @@ from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.errors import RunError
+from metl_gui.formats.avro_container import written_long
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.session import Workbench
 from tests.helpers.sample_projects import fill

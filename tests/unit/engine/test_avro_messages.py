@@ -13,13 +13,13 @@ import fastavro
 import pytest
 from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 
-from metl_gui.core.avro_types import rabin_fingerprint, read_avro
-from metl_gui.core.wire_schemas import AVRO, of_content, of_global, of_rabin
-from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.core.project.writer_schemas import AVRO, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 from metl_gui.engine.kernel.records import Records
+from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT
 from tests.fuzz.avro_messages import differing_values, play
 from tests.fuzz.kernels import Pair, Setting
 

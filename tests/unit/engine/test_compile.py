@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.canonical import matrix_content
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.canonical import matrix_content
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan

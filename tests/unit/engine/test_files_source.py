@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.framing import Framed, Framing, split
-from metl_gui.core.packing import Codec
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources import files as source
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems, list_files
 from metl_gui.errors import RunError
+from metl_gui.formats.compression import Codec
+from metl_gui.formats.record_delimiting import Framed, Framing, split
 
 
 def _read(

@@ -10,11 +10,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.canonical import is_held
-from metl_gui.core.document import Document
-from metl_gui.core.nodes import Version
-from metl_gui.core.paths import escape, split
-from metl_gui.core.sequential import map_sequentially
+from metl_gui.core.matrix.canonical import is_held
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.sequential import map_sequentially
+from metl_gui.core.trees.nodes import Version
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome

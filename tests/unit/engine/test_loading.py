@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from metl_gui.core.table_columns import TableColumn
 from metl_gui.engine.loading.partitioning import is_by_key, murmur2, partition_of
 from metl_gui.engine.loading.template import RowTemplate, has_placeholder
 from metl_gui.errors import RunError
+from metl_gui.formats.table_columns import TableColumn
 
 COLUMNS = (TableColumn("id", "int8", "int64", optional=False), TableColumn("name", "text", "string"))
 KEY = b'{"id":1}'

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.document import Document
 from metl_gui.core.edits.settings import AddAlias, SetSettings
-from metl_gui.core.nodes import Side, Version
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.engine import compile as compiling
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.framing import LIMIT_BYTES
 from metl_gui.engine.failures import TaskError, run_error
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
@@ -25,6 +24,7 @@ from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, lis
 from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.sources.set_aside import read_set_aside
 from metl_gui.engine.task import Task, TaskOrder, TaskOutcome
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 _ROOT = Path(__file__).parents[3]
 PLAN = Plan(

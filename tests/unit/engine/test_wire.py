@@ -13,14 +13,14 @@ from typing import Any
 import fastavro
 import pytest
 
-from metl_gui.core.avro_types import rabin_fingerprint, read_avro
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.framings import ids_in_headers
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.errors import EditError
+from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
 from metl_gui.workbench.importing import import_sources
 from metl_gui.workbench.preview import Previews
 from metl_gui.workbench.project_settings import FRAMING, project_settings, set_project_settings

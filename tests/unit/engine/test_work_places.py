@@ -9,7 +9,6 @@ from typing import cast
 import msgspec
 import pytest
 
-from metl_gui.core.packing import Codec
 from metl_gui.engine.progress import ProgressNotes, ProgressSum
 from metl_gui.engine.report import Tally
 from metl_gui.engine.runs import NOOP, RunSpec
@@ -20,6 +19,7 @@ from metl_gui.engine.targets import Target, parse_target
 from metl_gui.engine.work_places import WorkPlaces, work_places
 from metl_gui.engine.worker_check import Look, WorkerFacts
 from metl_gui.errors import RunError
+from metl_gui.formats.compression import Codec
 
 from .test_worker_check import facts
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core import connect_schema
 from metl_gui.errors import SchemaError
+from metl_gui.formats import connect_schema
 from metl_gui.registry import connect_json_schema, json_schema
 
 

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import SchemaError
 from metl_gui.registry import json_schema
 from metl_gui.registry.schema_shapes import MAX_STEPS

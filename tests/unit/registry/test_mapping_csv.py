@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry import mapping_csv
 

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.checks import check
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.difference import compare_by_names
-from metl_gui.core.document import Document
+from metl_gui.core.differences.document_difference import compare_by_names
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side, Version
-from metl_gui.core.problems import Severity
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import SchemaError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out

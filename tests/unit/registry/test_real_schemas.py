@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from metl_gui.core.names import label_order
+from metl_gui.core.trees.schema_names import label_order
 from metl_gui.registry import folders
 from metl_gui.registry.reading import Reading
 from tests.helpers.cases import lines

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.paths import escape, split
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.registry import row_inference
 from metl_gui.registry.row_inference import MAX_NAME_SETS, PLACEHOLDER, RowInference
 from tests.helpers.cases import lines

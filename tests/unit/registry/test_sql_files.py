@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry import folders
 from metl_gui.registry.formats import Format
 from metl_gui.registry.reading import Reading

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.classify import Kind
-from metl_gui.core.declarations import VersionDeclaration
+from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import RecordError
+from metl_gui.formats.record_kind import Kind
 from metl_gui.registry import connect_json
 from metl_gui.registry.change_records import RecordReader
 from metl_gui.registry.reading import Continuation, Reading

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
 from metl_gui.store.compaction import Keeping
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World

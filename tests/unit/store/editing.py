@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.store.log import COMMAND, DOORS, WINDOW, LoggedGroup
 from metl_gui.store.project_file import ProjectFile

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.core.blocks import Element, Loss
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.draft import Change
-from metl_gui.core.sample_profiles import AttributeProfile
-from metl_gui.core.version_tasks import ValueProfile, Waiting
+from metl_gui.core.changes.draft import Change
+from metl_gui.core.matrix.blocks import Element, Loss
+from metl_gui.core.project.sample_profiles import AttributeProfile
+from metl_gui.core.project.version_tasks import ValueProfile, Waiting
+from metl_gui.core.trees.declarations import VersionDeclaration
 
 COLUMNS: Mapping[str, Any] = {
     "a change of the log": Change,

@@ -18,10 +18,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from metl_gui.core.comments import Spot, Subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.comments import Spot, Subject
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.connection import APPLICATION_ID

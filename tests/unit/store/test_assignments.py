@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.assignment import Assignment
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.assignments import Assignment
 from metl_gui.errors import ProjectHeldError
 from metl_gui.store.project_file import ProjectFile
 

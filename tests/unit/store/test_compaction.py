@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.draft import Stamp
-from metl_gui.core.rewind import rewound
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.rewind import rewound
+from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.errors import ProjectError
 from metl_gui.store import compaction, project_file
 from metl_gui.store.compaction import Keeping

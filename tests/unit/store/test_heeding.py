@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
 from metl_gui.errors import RunCancelled
 from metl_gui.store.making import copy_file
 from metl_gui.store.project_file import ProjectFile

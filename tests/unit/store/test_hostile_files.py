@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.core.comments import Spot, Subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.version_tasks import VersionTask
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.project.comments import Spot, Subject
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.session import Workbench
 from tests.helpers.fx_files import FX
 

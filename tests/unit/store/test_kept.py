@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.matrix_export import MERGED_FIELDS
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.matrix_export import MERGED_FIELDS
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.connection import connect
 from metl_gui.store.kept import MERGE_RULES, VIEWS
 from metl_gui.store.making import make_file

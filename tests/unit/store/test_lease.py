@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
 from metl_gui.errors import ProjectHeldError
 from metl_gui.store.lease import FAR_SILENCE_MS, HIDDEN, Holder, process_start
 from metl_gui.store.project_file import ProjectFile

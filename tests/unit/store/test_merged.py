@@ -7,11 +7,11 @@ from pathlib import Path
 
 from hypothesis import given, settings
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.difference import compare
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.differences.document_difference import compare
 from metl_gui.core.edits.revert import Revert
-from metl_gui.core.merge.merge import MergeTheirs
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from sqlite_utils import Database
 
-from metl_gui.core.blocks import Block, Loss
-from metl_gui.core.comments import Comment, Spot, Subject
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft, Stamp, Transition
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.changes.draft import Draft, Stamp, Transition
+from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment, Spot, Subject
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError
 from metl_gui.store import making, project_file, shape, tables
 from metl_gui.store.change_packs import unpack_change

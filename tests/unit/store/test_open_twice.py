@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.connection import is_database, require_project
 from metl_gui.workbench.session import Workbench
 

@@ -19,16 +19,16 @@ import pytest
 
 import metl_gui.core
 import metl_gui.store
-from metl_gui.core.comments import Spot, Subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.draft import Change, Stamp
+from metl_gui.core.changes.draft import Change, Stamp
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import AttributeProfile, SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.version_tasks import ValueProfile, VersionTask, Waiting
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.project.comments import Spot, Subject
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
+from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiting
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store import attribute_packs, block_packs, tables
 from metl_gui.store.change_packs import Touched, pack_change, unpack_change
 from metl_gui.store.log import COMMAND, DOORS, WINDOW

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.difference import compare_by_names
+from metl_gui.core.differences.document_difference import compare_by_names
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.store import lease
 from metl_gui.store.connection import connect, writing

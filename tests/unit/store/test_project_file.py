@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.blocks import Block, Element, Loss, Status, Verdict
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Draft, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Draft, Stamp, Transition, perform
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AttachLabel
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.matrix.blocks import Block, Element, Loss, Status, Verdict
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World

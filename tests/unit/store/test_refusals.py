@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.draft import Stamp
-from metl_gui.core.nodes import Attribute, Side
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.errors import ProjectHeldError
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.editing import Editing

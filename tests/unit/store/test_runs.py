@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.draft import Stamp
-from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.refusal import RefusedRename
+from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.project.refusals import RefusedRename
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.states import NamedState

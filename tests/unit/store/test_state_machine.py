@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from metl_gui.core.draft import Edit, Transition
+from metl_gui.core.changes.draft import Edit, Transition
 from metl_gui.core.edits.revert import Revert
 from metl_gui.errors import EditError
 from metl_gui.store.log import COMMAND, WINDOW

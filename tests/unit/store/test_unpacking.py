@@ -69,7 +69,7 @@ def test_bytes_that_grow_a_thousandfold_are_refused_by_name_before_they_fill_the
     project_with(path, statement, bombs[bits])
     told = outcome(
         path,
-        "from metl_gui.core.nodes import Side\n"
+        "from metl_gui.core.trees.nodes import Side\n"
         "from metl_gui.store.change_packs import Touched\n"
         "from metl_gui.store.compaction import Keeping\n"
         "with ProjectFile.open(path, for_editing=True) as project:\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from metl_gui.core.draft import Transition
+from metl_gui.core.changes.draft import Transition
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.histories import KINDS, step
 from tests.helpers.world import World

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.compatibility import is_readable
-from metl_gui.core.document import Document
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.schema_names import group_of
+from metl_gui.core.trees.types import is_readable
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.elements import Mark
 from metl_gui.ui.matrix.pyramid import Tile

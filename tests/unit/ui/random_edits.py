@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.document import Document
 
 
 def some_edit(document: Document, rng: random.Random) -> Edit:

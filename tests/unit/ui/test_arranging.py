@@ -7,15 +7,15 @@ import random
 import numpy as np
 import pytest
 
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.filter_result import FilterResult
-from metl_gui.core.names import group_of
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.filters import FilterResult
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import group_of
 from metl_gui.ui.matrix.arrangement import Arrangement, Order
 from metl_gui.ui.matrix.arranging import arranged, needs_arranging
 from metl_gui.ui.matrix.axis import Axis, Level

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element
+from metl_gui.core.matrix.blocks import Element
 from metl_gui.ui.block.geometry import ROW_PX, Line, Link, Sight, line_near, runs
 
 PLACES = {id_: id_ for id_ in range(100)}

@@ -9,7 +9,7 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.ui.matrix import density as densities
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content, content_after, content_of

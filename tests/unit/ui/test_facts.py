@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from metl_gui.core.blocks import Block, Status
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.document import Document
 from metl_gui.ui.matrix.axis import Level
 from metl_gui.ui.matrix.content import Content, content_after, content_of
 from metl_gui.ui.matrix.facts import TileFacts

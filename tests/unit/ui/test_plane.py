@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.changes.draft import Stamp, perform
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees import Tree
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.axis import Axis, Level
 from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
 from tests.qt.random_documents import some_document

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.preview.laid import Look, flowing, lay_out
 from metl_gui.workbench.preview import preview
 from metl_gui.workbench.session import Workbench

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.session import Workbench
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block, find_place, known_block_name
 from metl_gui.workbench.session import Workbench

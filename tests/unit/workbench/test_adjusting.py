@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.importing import ImportResult, add_reading
 from metl_gui.workbench.session import Workbench

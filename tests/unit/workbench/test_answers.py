@@ -8,11 +8,11 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
-from metl_gui.core.review_query import query_of
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.review.items import review_items
+from metl_gui.core.review.query import query_of
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, SchemaError
 from metl_gui.workbench import answer_sheet, reviewing
 from metl_gui.workbench.answer_sheet import SHEET, SheetMade, parse_key, write_sheet

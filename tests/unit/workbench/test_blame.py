@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.blocks import BlockKey, Element
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, RenameLost
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
 from metl_gui.store.compaction import Keeping
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf

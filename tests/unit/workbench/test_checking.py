@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.checking import check_document, check_project, seen_in_runs
 from metl_gui.workbench.places import runs_folder
 from metl_gui.workbench.reviewing import confirm_all, retire

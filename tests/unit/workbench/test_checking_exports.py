@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.problems import Severity
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.checking_exports import check_export
 from metl_gui.workbench.exporting import export, export_published

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry import connect_json
 from metl_gui.registry.reading import Continuation, Reading
 from metl_gui.workbench.addresses import element_names, find_block

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.reading import Reading, Refusal
 from metl_gui.workbench.checking import check_project
 from metl_gui.workbench.history import history

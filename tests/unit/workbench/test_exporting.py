@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.canonical import exported_blocks, state_hash
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.matrix.canonical import exported_blocks, state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.answer_sheet import write_sheet

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
 from metl_gui.registry.reading import Reading
@@ -141,7 +141,7 @@ def test_a_killed_import_ends_as_if_nothing_had_happened_when_it_is_run_again(em
         write_schema(tmp_path / "in", f"entity{number % 30}", f"{number // 30 + 1}.0.0", *names)
     import_sources(empty, Side.CDM, [tmp_path / "in"])
     script = (
-        "import sys\nfrom pathlib import Path\nfrom metl_gui.core.nodes import Side\n"
+        "import sys\nfrom pathlib import Path\nfrom metl_gui.core.trees.nodes import Side\n"
         "from metl_gui.workbench.importing import import_sources\nfrom metl_gui.workbench.session import Workbench\n"
         "with Workbench.open(Path(sys.argv[1])) as workbench:\n"
         "    import_sources(workbench, Side.CDM, [sys.argv[2]])\n"

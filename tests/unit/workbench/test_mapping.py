@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.blocks import Status
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.mapping import MapMode, import_mapping
 from metl_gui.workbench.reviewing import retire

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from metl_gui.core.edits.settings import MaskAttribute
-from metl_gui.core.masks import is_masked
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.masks import is_masked
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.masking import HIDDEN, Masks, schema_of
 from tests.helpers.world import World

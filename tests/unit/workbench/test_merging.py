@@ -12,18 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.beside import Kind, Naming, entries
-from metl_gui.core.blocks import Element
-from metl_gui.core.comments import Comments, Spot, Subject, block_subject, element_subject, node_subject
-from metl_gui.core.declarations import VersionDeclaration
-from metl_gui.core.draft import Stamp
+from metl_gui.core.changes.draft import Stamp
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.sample_profiles import SchemaProfile
-from metl_gui.core.suggest.refusal import Refusal, RefusedRename
-from metl_gui.core.version_tasks import VersionTask, Waiting
-from metl_gui.core.wire_schemas import WireSchema
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.project.comments import Comments, Spot, Subject, block_subject, element_subject, node_subject
+from metl_gui.core.project.project_data import Kind, Naming, entries
+from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.sample_profiles import SchemaProfile
+from metl_gui.core.project.version_tasks import VersionTask, Waiting
+from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.making import copy_file

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.comments import Comments, block_subject, element_subject, node_subject
 from metl_gui.core.edits.lineages import JoinLineages, Leaf
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.project.comments import Comments, block_subject, element_subject, node_subject
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench import commenting, linking
 from metl_gui.workbench.addresses import find_leaf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.pasting import Paste, plan_paste, snippet
 from tests.helpers.world import World

@@ -17,15 +17,16 @@ import msgspec
 import pytest
 
 from metl_gui import own_files
-from metl_gui.core import beside, review_query
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
+from metl_gui.core.differences.tree_difference import TreeKind
 from metl_gui.core.edits import settings as setting_edits
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.sides import ConflictKind
-from metl_gui.core.nodes import Side
-from metl_gui.core.problems import Severity
-from metl_gui.core.tree_difference import TreeKind
+from metl_gui.core.project import project_data
+from metl_gui.core.review import query
+from metl_gui.core.search.problems import Severity
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.registry.formats import Format
 from metl_gui.registry.matrix_export import parse_export
@@ -71,13 +72,13 @@ _WORDS: Mapping[str, type[StrEnum]] = {
     "kind of a profile": profile_kinds.Kind,
     "API of a registry": Api,
     "format of a source": Format,
-    "order of a review list": review_query.Order,
-    "grouping of a review list": review_query.Grouping,
+    "order of a review list": query.Order,
+    "grouping of a review list": query.Grouping,
     "status of a run": RunStatus,
     "severity of a problem": Severity,
     "conflict of a merge": ConflictKind,
     "change of a tree": TreeKind,
-    "thing beside the states": beside.Kind,
+    "thing beside the states": project_data.Kind,
 }
 
 _NAMES: Mapping[str, Callable[[], object]] = {

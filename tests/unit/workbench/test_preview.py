@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import MaskAttribute, SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.workbench.masking import HIDDEN
 from metl_gui.workbench.preview import Preview, Previews, preview

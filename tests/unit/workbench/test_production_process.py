@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metl_gui.core.blocks import Element
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.runs import RunSpec
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.workbench.production import ProductionOrder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.blocks import Status
 from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.matrix.blocks import Status
 from metl_gui.errors import EditError
 from metl_gui.workbench.confirming import confirm_unconfirmed
 from metl_gui.workbench.mapping import import_mapping

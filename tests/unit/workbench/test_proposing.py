@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench import linking, reviewing
 from metl_gui.workbench.addresses import find_block

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.document import Document
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError, UserError
 from metl_gui.workbench import reviewing
 from metl_gui.workbench.addresses import find_block

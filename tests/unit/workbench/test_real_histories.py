@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.draft import Edit
+from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from tests.benchmarks.replayed_histories import entity_of, histories, mapping_of_new, replay
 from tests.helpers.ledger import Fate, Ledger

@@ -8,7 +8,7 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.workbench import recognizing
 from metl_gui.workbench.exporting import export

@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, UserError
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.checking import check_project
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 IMPORTER = """
 import sys
 from pathlib import Path
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench.importing import add_reading
 from metl_gui.workbench.session import Workbench

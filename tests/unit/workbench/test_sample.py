@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, RunCancelled
 from metl_gui.workbench.demo import prepare_demo
 from metl_gui.workbench.places import forget_old_runs, run_folder, runs_folder, samples_folder

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from metl_gui.core.edits.settings import AddAlias, MaskAttribute
-from metl_gui.core.nodes import Side
 from metl_gui.core.suggest.values import values_alike
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectHeldError, RunError
 from metl_gui.workbench.places import KEPT_SECONDS
 from metl_gui.workbench.sample_cache import MOST_FILE_BYTES, MOST_SAMPLE_BYTES, KeptSample, SampleCache

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError, ProjectHeldError
 from metl_gui.workbench.history import history, redo, show, undo
 from metl_gui.workbench.session import Door, Workbench, person

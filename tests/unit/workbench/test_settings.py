@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.reviewing import review_list
 from metl_gui.workbench.session import Workbench

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from metl_gui.core.blocks import Element, Status
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import block_name, find_block
 from metl_gui.workbench.confirming import confirm_unconfirmed
 from metl_gui.workbench.reviewing import accept_losses, confirm, map_instead, retire

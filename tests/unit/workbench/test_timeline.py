@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.store.compaction import Keeping
 from metl_gui.workbench.judging import judge
 from metl_gui.workbench.publishing import publish

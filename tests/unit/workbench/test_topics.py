@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.document import Document
 from metl_gui.core.edits.settings import MaskAttribute
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.looking import SeenMessage
 from metl_gui.errors import RunError
 from metl_gui.workbench.masking import HIDDEN, Masks

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.suggest.refusal import RefusedRename, RefusedRenames
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.project.refusals import RefusedRename, RefusedRenames
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.reading import Reading
 from metl_gui.workbench import reviewing
 from metl_gui.workbench.importing import add_reading

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.blocks import Verdict
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Verdict
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records

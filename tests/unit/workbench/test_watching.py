@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.nodes import Side
-from metl_gui.core.review import review_items
+from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.remote import web as web_module
 from metl_gui.workbench.mapping import import_mapping
 from metl_gui.workbench.progress import Watch

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.draft import Edit, Stamp, perform
+from metl_gui.core.changes.draft import Edit, Stamp, perform
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectHeldError
 from metl_gui.store import compaction, project_file
 from metl_gui.store.compaction import Keeping

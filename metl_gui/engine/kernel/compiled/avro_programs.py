@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from metl_gui.core.avro_schema import is_decimal, is_map_entry
-from metl_gui.core.avro_types import MAX_NESTING, AvroType
-from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.compiled import avro_layout as at
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.tables import Growing
+from metl_gui.formats.avro_schema import is_decimal, is_map_entry
+from metl_gui.formats.avro_types import MAX_NESTING, AvroType
+from metl_gui.formats.json_text import quoted
 
 MOST_INSTRUCTIONS = 20_000
 MOST_BYTES = 64 << 20

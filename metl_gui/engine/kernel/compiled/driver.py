@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import quoted
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.learning import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
@@ -26,6 +25,7 @@ from metl_gui.engine.kernel.gathering import Gathering
 from metl_gui.engine.kernel.outcomes import Filled
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Reference
+from metl_gui.formats.json_text import quoted
 
 MOST_TRIES = 64
 """How often one record is tried again after something was learned for it."""

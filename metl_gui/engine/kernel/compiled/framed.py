@@ -9,14 +9,14 @@ import json
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from metl_gui.core.avro_types import read_avro
-from metl_gui.core.wire_schemas import AVRO
-from metl_gui.core.wrappers import SINGLE_OBJECT
+from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel.compiled.avro_programs import Programs, Unfit
 from metl_gui.engine.kernel.compiled.stand_ins import StandIns
 from metl_gui.engine.kernel.framings import Framed, is_framed, readings
 from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
+from metl_gui.formats.avro_types import read_avro
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT
 
 _MOST_WAYS = 10_000
 _NAMED, _SHORT, _LONG, _PRINT = 0, 5, 9, 10

@@ -12,10 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Raw
 
-from metl_gui.core.classify import Kind, is_with_schema
-from metl_gui.core.json_text import depth, quoted, text_of
-from metl_gui.core.paths import escape, split
-from metl_gui.core.wrappers import Wrapped, unwrap
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.marking import Marks, path_of
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
@@ -27,6 +24,9 @@ from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.reference import Found, Reference
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import depth, quoted, text_of
+from metl_gui.formats.record_kind import Kind, is_with_schema
+from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 MOST_SHAPE_MEMBERS = 1024
 MOST_TEXT_BYTES = 1024

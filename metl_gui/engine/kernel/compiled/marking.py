@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection
 
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.paths import escape
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from metl_gui.core.json_text import NULL
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables
 from metl_gui.engine.kernel.gathering import Sent
+from metl_gui.formats.json_text import NULL
 
 _NUMBER = re.compile(rb"\d{19,}")
 _members = msgspec.json.Decoder(dict[str, Raw]).decode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metl_gui.core.wrappers import VALUE_NAMES, WRAPPER_NAMES
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.formats.record_wrapper import VALUE_NAMES, WRAPPER_NAMES
 
 _BARE_MARKS = frozenset({"before", "after", "op", "specversion", "ddl", "tableChanges", "payload"})
 _TRANSACTION = frozenset({"status", "id", "ts_ms", "ts_us", "ts_ns", "event_count", "data_collections"})

@@ -10,8 +10,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from metl_gui.core.json_text import members
 from metl_gui.engine.kernel.wire import Written
+from metl_gui.formats.json_text import members
 
 
 class StandIns:

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.json_text import NULL, quoted
-from metl_gui.core.wrappers import unwrap
 from metl_gui.engine.kernel.avro_primitives import write_double, write_float
 from metl_gui.engine.kernel.compiled import avro_layout as at
 from metl_gui.engine.kernel.compiled.avro_text import write_records
@@ -26,6 +24,8 @@ from metl_gui.engine.kernel.framings import is_framed
 from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.engine.kernel.wire import Wire
 from metl_gui.errors import RecordError
+from metl_gui.formats.json_text import NULL, quoted
+from metl_gui.formats.record_wrapper import unwrap
 
 _BEGINS, _ENCODED = b'{"topic":', b'"value_b64"'
 _LEAST_BYTES = 16

@@ -9,8 +9,8 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.wrappers import unwrap
 from metl_gui.engine.kafka.records import headers_json, records_of
+from metl_gui.formats.record_wrapper import unwrap
 from tests.fuzz.kafka_messages import play, written
 
 _JSON = st.recursive(

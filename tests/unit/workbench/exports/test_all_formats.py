@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.document import Document
+from metl_gui.core.matrix.document import Document
 from metl_gui.errors import ProjectError, RunCancelled, UserError
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.paths import escape
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.paths import escape
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.session import Workbench

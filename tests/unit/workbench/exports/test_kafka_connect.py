@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.blocks import Element
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.mapping import MapMode, import_mapping

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.exporting import export, export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.publishing import publish

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from metl_gui.core.canonical import state_hash
-from metl_gui.core.paths import escape
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.trees.paths import escape
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.session import Workbench

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.document import Document
-from metl_gui.core.draft import perform
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
-from metl_gui.core.paths import escape
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.paths import escape
 from metl_gui.registry.mapping_workbook import read_table
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.paths import escape
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices

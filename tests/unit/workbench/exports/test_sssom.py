@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from metl_gui.core.blocks import Element, Status
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.paths import escape
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
 from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.blocks import Element, Status
-from metl_gui.core.comments import Comment, block_subject
-from metl_gui.core.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.document import Document
-from metl_gui.core.draft import Stamp, perform
+from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.group import Several
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.nodes import Side
-from metl_gui.core.paths import escape
+from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comment, block_subject
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.paths import escape
 from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry import workbook as sheets
 from metl_gui.registry.mapping_workbook import SHEET, read

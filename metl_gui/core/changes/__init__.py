@@ -1,0 +1,1 @@
+"""What changes a document: drafts, the automated update, chains of losses, lineages, effects."""

@@ -1,0 +1,30 @@
+"""Going along the history of a document without an edit: an earlier or later state from what changed between."""
+
+from __future__ import annotations
+
+from metl_gui.core.changes.draft import Change, Draft, Stamp
+from metl_gui.core.matrix.document import Document
+
+
+def rewound(document: Document, change: Change, state: int) -> Document:
+    """Return another state of a document: every part of a change as it was before it.
+
+    The next ids stay those of the document, so that no id is ever given twice. Cost: what the change holds.
+
+    Args:
+        document: a state.
+        change: all that changed from the wanted state to this one, as one change; its ``inverse()`` goes forth.
+        state: number of the wanted state.
+    """
+    draft = Draft(document, Stamp())
+    for schema in change.schemas:
+        draft.put_schema(schema.side, schema.id, schema.before)
+    for version in change.versions:
+        draft.put_version(version.side, version.id, version.before)
+    for block in change.blocks:
+        if block.before is None:
+            draft.drop_blocks([block.key])
+        else:
+            draft.put_block(block.before)
+    found = draft.finish("").after
+    return Document(state, found.extraction, found.cdm, found.matrix, document.extraction_ids, document.cdm_ids)

@@ -1,0 +1,1 @@
+"""What differs between two documents: trees, blocks, and which parts need to be looked at."""

@@ -1,0 +1,43 @@
+"""The document: both trees and the matrix at one state, one frozen value built of frozen parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from metl_gui.core.matrix.matrix import Dpm
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.trees import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The next unused ids of one tree; they only grow."""
+
+    schema: int = 1
+    version: int = 1
+    attribute: int = 1
+    lineage: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """Trees and matrix at state i. Two documents are the same only when they are the same object."""
+
+    state: int = 0
+    extraction: Tree = field(default_factory=Tree.of)
+    cdm: Tree = field(default_factory=Tree.of)
+    matrix: Dpm = field(default_factory=Dpm.of)
+    extraction_ids: Ids = Ids()
+    cdm_ids: Ids = Ids()
+
+    def tree(self, side: Side) -> Tree:
+        """Return one of the two trees."""
+        return self.extraction if side is Side.EXTRACTION else self.cdm
+
+    def ids(self, side: Side) -> Ids:
+        """Return the next unused ids of one tree."""
+        return self.extraction_ids if side is Side.EXTRACTION else self.cdm_ids
+
+    def merged(self) -> Document:
+        """Return the same state with the overlays merged into the base arrays; linear in everything."""
+        return replace(self, extraction=self.extraction.merged(), cdm=self.cdm.merged(), matrix=self.matrix.merged())

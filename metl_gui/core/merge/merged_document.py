@@ -1,0 +1,156 @@
+"""The three-way merge as a whole: trees, lineages, blocks, and a review item for what both changed differently.
+
+Cost: the names of all three sides are matched once; then what theirs changed since the base, by schema and entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.differences.block_difference import block_differences
+from metl_gui.core.differences.changed_parts import BlockPair, ChangedParts, SchemaPair, changed_parts
+from metl_gui.core.matrix.blocks import Block, BlockKey, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.node_matching import by_names
+from metl_gui.core.merge.merged_blocks import BlockMerger
+from metl_gui.core.merge.merged_trees import Mapped, Touched, TreeMerger
+from metl_gui.core.merge.sides import Conflict, ConflictKind, MergedNodes, Trio
+from metl_gui.core.trees.nodes import Side
+
+_UNHELD = {ConflictKind.DOC}
+"""Conflicts that change no message, so that no block waits for them."""
+
+
+@dataclass(frozen=True)
+class MergeTheirs:
+    """Take what another side changed since a common base.
+
+    Args:
+        base: what both sides began with.
+        theirs: the other side.
+        name: what theirs is called, for the title.
+        conflicts: what could not be settled; filled when the edit is applied.
+    """
+
+    base: Document
+    theirs: Document
+    name: str
+    conflicts: list[Conflict] = field(default_factory=list, compare=False)
+
+    def title(self, document: Document) -> str:  # noqa: ARG002 - nothing of the document is named
+        """Name the other side."""
+        return f"Merge {self.name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Merge it into the draft of ours."""
+        self.conflicts[:] = merge_into(draft, self.base, self.theirs)
+
+
+def merge_into(draft: Draft, base: Document, theirs: Document) -> list[Conflict]:
+    """Merge theirs into a draft of ours.
+
+    Returns:
+        What both changed differently: ours is kept, and a block of the result waits for it where there is one.
+    """
+    documents = Trio(base, draft.document, theirs)
+    ours_touched, _ = _changed(base, draft.document)
+    theirs_touched, parts = _changed(base, theirs)
+    touched = Touched(ours_touched, theirs_touched)
+    columns, rows = (TreeMerger(draft, side, documents, touched) for side in Side)
+    for merger in (columns, rows):
+        side = merger.nodes.side
+        mapped = {base.tree(side).schema_of(id_) for id_ in theirs_touched[side].versions}
+        merger.merge(mapped | {before for before, _ in parts.schemas[side] if before is not None})
+        merger.nodes.touched.update(_results(merger.nodes, parts.schemas[side]))
+    blocks = BlockMerger(draft, documents, columns.nodes, rows.nodes)
+    for schema_id, entity_id in sorted(_groups(documents, columns.nodes, rows.nodes, parts.blocks)):
+        columns.prepare(schema_id)
+        rows.prepare(entity_id)
+        blocks.group(schema_id, entity_id)
+    held = [_held(draft, tree.nodes, *each) for tree in (columns, rows) for each in tree.nodes.conflicts]
+    return [*blocks.conflicts, *held]
+
+
+def _changed(base: Document, other: Document) -> tuple[dict[Side, Mapped], ChangedParts]:
+    """Tell what a side maps more than the base, and where it may differ from it at all."""
+    matching = by_names(base, other)
+    parts = changed_parts(base, other, matching)
+    found = {side: Mapped() for side in Side}
+    for told in block_differences(base, other, matching, parts.blocks):
+        words = [f"{source} → {target}" for source, target in (told.gained if told.previous else told.added)]
+        for at, side in enumerate(Side) if words and told.after is not None else ():
+            here = told.after[at] if told.after is not None else 0
+            known = matching.version(side, here)
+            for id_ in {id_ for id_ in (known, told.before[at] if told.before else None) if id_ is not None}:
+                found[side].versions[id_] += words
+            schema = matching.schema(side, other.tree(side).schema_of(here))
+            if known is None and schema is not None:
+                found[side].schemas[schema] += words
+    return found, parts
+
+
+def _results(nodes: MergedNodes, changed: Iterable[SchemaPair]) -> Iterator[int]:
+    """Name the schemas or entities of the result of which theirs changed something."""
+    places = nodes.places
+    for before, after in changed:
+        found = places.theirs.schemas.get(after) if after is not None else places.base.schemas.get(before or 0)
+        if found is not None:
+            yield found
+
+
+def _groups(
+    documents: Trio[Document],
+    columns: MergedNodes,
+    rows: MergedNodes,
+    changed: Iterable[BlockPair],
+) -> set[tuple[int, int]]:
+    """Name the pairs of schema and entity whose blocks must be merged."""
+    found: set[tuple[int, int]] = set()
+    for at, document in enumerate(documents):
+        keys = {key for pair in changed for key in _of_side(pair, at)}
+        keys |= {key for id_ in _versions(columns, at) for key in document.matrix.column_keys(id_)}
+        keys |= {key for id_ in _versions(rows, at) for key in document.matrix.row_keys(id_)}
+        for version, entity_version in keys:
+            schema = columns.places[at].schemas.get(document.extraction.schema_of(version))
+            entity = rows.places[at].schemas.get(document.cdm.schema_of(entity_version))
+            if schema is not None and entity is not None:
+                found.add((schema, entity))
+    return found
+
+
+def _of_side(pair: BlockPair, at: int) -> Iterator[BlockKey]:
+    """Yield the key of a changed block on the base's side (0) or on theirs (2)."""
+    key = pair[0] if at == 0 else pair[1] if at == 2 else None
+    if key is not None:
+        yield key
+
+
+def _versions(nodes: MergedNodes, at: int) -> Iterator[int]:
+    """Yield the versions of one side that belong to what theirs changed."""
+    places = nodes.places[at]
+    for id_, result in places.schemas.items():
+        if result in nodes.touched:
+            yield from places.tree.schema(id_).version_ids
+
+
+def _held(draft: Draft, nodes: MergedNodes, result: int | None, version: int | None, conflict: Conflict) -> Conflict:
+    """Let a block wait for a conflict that is about no element, the nearest one where its own has none."""
+    if conflict.kind in _UNHELD or result is None or draft.tree(nodes.side).find_schema(result) is None:
+        return conflict
+    block = next(_candidates(draft, nodes.side, result, version), None)
+    if block is None:
+        return conflict
+    comment = f"{block.comment}\n{conflict.reason}".strip()
+    waits = tuple(dict.fromkeys((*block.waits, block.version)))
+    draft.put_block(replace(block, waits=waits, comment=comment).settled())
+    return replace(conflict, key=block.key)
+
+
+def _candidates(draft: Draft, side: Side, result: int, version: int | None) -> Iterator[Block]:
+    tree, matrix = draft.tree(side), draft.matrix
+    ids = tree.schema(result).version_ids[::-1]
+    for id_ in (*((version,) if version in ids else ()), *ids):
+        found = matrix.column_set(id_) if side is Side.EXTRACTION else matrix.row_set(id_)
+        yield from (block for block in found if block.elements and block.status is not Status.RETIRED)

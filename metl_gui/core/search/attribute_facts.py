@@ -1,0 +1,187 @@
+"""How often the matrix uses each attribute of one tree: in elements, in blocks that wait, in commented blocks.
+
+Counts, not marks, so that an edit takes out what a block counted before and puts in what it counts now: its cost is
+what it touches.
+
+Which attributes of a tree are masked or commented on, for filters that ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.matrix.blocks import Block, BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments, Spot
+from metl_gui.core.project.masks import masked_lineages, schemas_with_masks
+from metl_gui.core.search.query import Kind, Query
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES
+from metl_gui.core.trees.trees import Tree
+
+Counts = NDArray[np.int32]
+_STEP_BLOCKS = 200
+
+
+class AttributeUses:
+    """Counts by attribute id; follows its document edit by edit.
+
+    Shape: ``mapped``, ``waiting`` and ``commented`` int32, one more than the highest attribute id.
+
+    Args:
+        side: the tree whose attributes are counted.
+        document: what is counted; ``count`` must go through before the counts mean anything.
+    """
+
+    def __init__(self, side: Side, document: Document) -> None:
+        self.side = side
+        self._document = document
+        size = document.ids(side).attribute + 1
+        self.mapped, self.waiting, self.commented = (np.zeros(size, np.int32) for _ in range(3))
+
+    def count(self) -> Iterator[None]:
+        """Count everything, step by step."""
+        matrix = self._document.matrix
+        ends = matrix.base.p if self.side is Side.EXTRACTION else matrix.base.q
+        for low in range(0, len(ends), STEP_ATTRIBUTES):
+            part = ends[low : low + STEP_ATTRIBUTES]
+            first = int(part.min())
+            found = np.bincount(part - first)
+            self.mapped[first : first + len(found)] += found.astype(np.int32)
+            yield
+        for key, block in matrix.edited():
+            row = matrix.base.find(key)
+            before = matrix.base.block(row) if row >= 0 else None
+            np.subtract.at(self.mapped, self._ends(before), 1)
+            np.add.at(self.mapped, self._ends(block), 1)
+        yield
+        waiting = (matrix.block(*key) for key in matrix.waiting())
+        yield from self._count_all(self.waiting, waiting, self._waiting_ends)
+        edited = dict(matrix.edited())
+        commented = [block for key, block in matrix.base.records.items() if key not in edited] + list(edited.values())
+        yield from self._count_all(self.commented, commented, self._commented_ends)
+
+    def follow(self, after: Document, keys: Iterable[BlockKey]) -> None:
+        """Count the next state, which differs in some blocks."""
+        before, self._document = self._document, after
+        self._grow(after.ids(self.side).attribute + 1)
+        wanted = tuple(keys)
+        self._add(wanted, before, -1)
+        self._add(wanted, after, 1)
+
+    def _add(self, keys: tuple[BlockKey, ...], document: Document, sign: int) -> None:
+        found = (document.matrix.block(*key) for key in keys)
+        blocks = [block for block in found if block is not None]
+        waiting, commented = [b for b in blocks if b.losses], [b for b in blocks if b.comment]
+        self._add_ends(self.mapped, (self._ends(block) for block in blocks), sign)
+        self._add_ends(self.waiting, (self._waiting_ends(block, document) for block in waiting), sign)
+        self._add_ends(self.commented, (self._commented_ends(block, document) for block in commented), sign)
+
+    def _add_ends(self, counts: Counts, ends: Iterable[list[int]], sign: int) -> None:
+        np.add.at(counts, np.fromiter(chain.from_iterable(ends), np.int64), sign)
+
+    def _count_all(self, counts: Counts, blocks: Iterable[Block | None], ends_of: object) -> Iterator[None]:
+        for at, block in enumerate(blocks):
+            if block is not None:
+                ends = ends_of(block, self._document) if callable(ends_of) else []
+                np.add.at(counts, ends, 1)
+            if at % _STEP_BLOCKS == _STEP_BLOCKS - 1:
+                yield
+
+    def _ends(self, block: Block | None) -> list[int]:
+        if block is None:
+            return []
+        return [e.p if self.side is Side.EXTRACTION else e.q for e in block.elements]
+
+    def _waiting_ends(self, block: Block, document: Document) -> list[int]:
+        """Return the attributes that wait with a block: those it maps, and those that lost an element."""
+        if not block.open_losses:
+            return []
+        is_source = self.side is Side.EXTRACTION
+        version = document.tree(self.side).find_version(block.version if is_source else block.entity_version)
+        lost = [loss.p_lineage if is_source else loss.q_lineage for loss in block.open_losses]
+        ends = [version.of_lineage(lineage) for lineage in lost] if version is not None else []
+        return self._ends(block) + [end.id for end in ends if end is not None]
+
+    def _commented_ends(self, block: Block, _document: Document) -> list[int]:
+        return self._ends(block) if block.comment else []
+
+    def _grow(self, size: int) -> None:
+        more = size - len(self.mapped)
+        if more > 0:
+            more += size // 8
+            self.mapped, self.waiting, self.commented = (
+                np.concatenate([counts, np.zeros(more, np.int32)])
+                for counts in (self.mapped, self.waiting, self.commented)
+            )
+
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """What holds for lineages, and for single attributes.
+
+    Shape: int32 ids without order.
+
+    Args:
+        commented: lineages that somebody has commented on.
+        masked: lineages whose values are hidden.
+        fed_by_masked: ids of CDM attributes that a masked column feeds.
+    """
+
+    commented: Ints
+    masked: Ints
+    fed_by_masked: Ints
+
+
+NO_NOTES = Notes(*(np.zeros(0, np.int32) for _ in range(3)))
+
+
+def notes_of(document: Document, side: Side, comments: Comments, query: Query) -> Notes:
+    """Collect what a query asks for and nothing else."""
+    asked = {term.value for term in query.terms if term.kind is Kind.IS}
+    tree = document.tree(side)
+    return Notes(
+        _ints(_commented(tree, side, comments) if "commented" in asked else ()),
+        _ints(_masked(tree) if "masked" in asked else ()),
+        _ints(_fed(document) if "masked" in asked and side is Side.CDM else ()),
+    )
+
+
+def _commented(tree: Tree, side: Side, comments: Comments) -> Iterable[int]:
+    for comment in comments.all:
+        spot = comment.subject.source if side is Side.EXTRACTION else comment.subject.target
+        if spot is not None and spot.attribute:
+            yield _lineage(tree, spot)
+
+
+def _lineage(tree: Tree, spot: Spot) -> int:
+    version = tree.find_version(spot.version)
+    attribute = version.attribute(spot.attribute) if version is not None else None
+    return attribute.lineage if attribute is not None else spot.lineage
+
+
+def _masked(tree: Tree) -> Iterable[int]:
+    for schema in schemas_with_masks(tree):
+        yield from masked_lineages(tree, schema)
+
+
+def _fed(document: Document) -> Iterable[int]:
+    tree = document.extraction
+    for schema in schemas_with_masks(tree):
+        lineages = masked_lineages(tree, schema)
+        for version in tree.versions(schema.id):
+            hidden = {a.id for a in version.attributes if a.lineage in lineages}
+            for block in document.matrix.column_set(version.id):
+                yield from (q for q, p in block.elements if p in hidden)
+
+
+def _ints(ids: Iterable[int]) -> Ints:
+    return np.array(sorted(set(ids)), np.int32)

@@ -1,0 +1,1 @@
+"""The extraction tree and the CDM tree: schemas, entities, versions, attributes, their types and names."""

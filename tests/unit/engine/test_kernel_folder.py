@@ -208,3 +208,28 @@ def test_a_named_folder_that_will_not_do_is_told_by_name(tmp_path: Path, monkeyp
     assert build.folder() is None
     assert str(tmp_path) in build.why_not()
     assert "METL_KERNEL_CACHE" in build.why_not()
+
+
+def test_an_edit_of_a_module_in_a_package_inside_makes_another_build(tmp_path: Path) -> None:
+    source = Path(build.__file__).parent
+    package = tmp_path / "compiled"
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "nested").mkdir()
+    nested = package / "nested" / "jitted.py"
+    nested.write_text("LIMIT = 1\n")
+    before = dict(build.sources_of(package))
+    nested.write_text("LIMIT = 2\n")
+    after = dict(build.sources_of(package))
+    assert {name for name in before | after if before.get(name) != after.get(name)} == {"nested/jitted.py"}
+
+
+def test_the_digest_is_made_of_every_source_and_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "one.py").write_text("A = 1\n")
+    monkeypatch.setattr("importlib.resources.files", lambda _package: tmp_path)
+    first = build.digest.__wrapped__()
+    (tmp_path / "inner" / "one.py").rename(tmp_path / "inner" / "two.py")
+    second = build.digest.__wrapped__()
+    (tmp_path / "inner" / "two.py").write_text("A = 2\n")
+    third = build.digest.__wrapped__()
+    assert len({first, second, third}) == 3

@@ -20,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from metl_gui.own_files import is_only_ours, make_folder
@@ -47,13 +49,26 @@ def is_possible() -> bool:
 def digest() -> str:
     """Return what tells one build from another: the sources, the compiler, Python and the machine."""
     mixed = hashlib.sha256()
-    for source in sorted(resources.files(PACKAGE).iterdir(), key=lambda entry: entry.name):
-        if source.name.endswith(".py"):
-            mixed.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for name, source in sorted(sources_of(resources.files(PACKAGE))):
+        mixed.update(name.encode() + b"\0" + source + b"\0")
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         mixed.update(f"{importlib.metadata.version('numba')} {importlib.metadata.version('llvmlite')}".encode())
     mixed.update(f"{sys.version} {platform.machine()} {_processor()}".encode())
     return mixed.hexdigest()[:20]
+
+
+def sources_of(package: Traversable, path: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yield the path and text of every module below a package, packages inside it included, wherever they are.
+
+    Args:
+        package: a folder, or a folder in a zip.
+        path: of the package itself, with a slash behind it.
+    """
+    for entry in package.iterdir():
+        if entry.is_dir():
+            yield from sources_of(entry, f"{path}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield path + entry.name, entry.read_bytes()
 
 
 def _processor() -> str:

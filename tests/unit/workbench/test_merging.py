@@ -36,7 +36,7 @@ from metl_gui.workbench.project_settings import set_project_settings
 from metl_gui.workbench.publishing import publish
 from metl_gui.workbench.samples import include_samples, keep_message
 from metl_gui.workbench.session import Workbench
-from tests.unit.core.test_merge_beside import model
+from tests.unit.core.test_merged_project_data import model
 from tests.unit.workbench.conftest import declare, fill
 from tests.unit.workbench.test_samples import mask, record
 

@@ -209,7 +209,7 @@ def _try(arguments: argparse.Namespace, out: Output) -> int:
     path = Path(arguments.project)
     if is_project(path):
         with Workbench.open(path, for_editing=False) as workbench:
-            document, refused = workbench.document, workbench.refused_proposals()
+            document, refused = workbench.document, workbench.kept.refused_renames.all()
     else:
         document, refused = read_export(path).document, NO_RENAMES_REFUSED
     with out.watching() as watch:

@@ -164,7 +164,7 @@ def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
 
     with Workbench.open(path, for_editing=False) as workbench:
         now, shelf = workbench.document, SampleShelf(workbench)
-        wanted, refused = _wanted(arguments, workbench), workbench.refused_proposals()
+        wanted, refused = _wanted(arguments, workbench), workbench.kept.refused_renames.all()
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
         tasks = entries(workbench)
     document = {**waiting.as_json(), "version_tasks": [task.as_json() for task in tasks]}

@@ -64,7 +64,7 @@ def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
     least: float | None = arguments.accept_best
     with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
         document, shelf = workbench.document, SampleShelf(workbench)
-        refused = workbench.refused_suggestions()
+        refused = workbench.kept.refused_suggestions.all()
         found = suggest(document, asked, refused, watch, lambda key: shelf.alike(document, document, key))
         if least is not None:
             found = accept_best(workbench, found, least)

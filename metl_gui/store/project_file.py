@@ -6,10 +6,10 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -18,8 +18,7 @@ from metl_gui.core.changes.rewind import rewound
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.project_data import BesideChange
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
-from metl_gui.store import assignments, kept, lease, log, runs, shape, states
-from metl_gui.store.beside import Beside
+from metl_gui.store import lease, log, shape
 from metl_gui.store.block_rows import write_blocks
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.compaction import KEEPING, Keeping, compact, is_worth_it
@@ -29,7 +28,8 @@ from metl_gui.store.interning import Interned
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.making import bring_up_to_date, copy_open, make_file, newer, require_free
 from metl_gui.store.presence import Loss, Presence
-from metl_gui.store.runs import LoggedRun
+from metl_gui.store.repositories.project_data import Repositories
+from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.tables import VERSION, file_version
 from metl_gui.store.tree_rows import write_trees
 from metl_gui.store.whole import Told, read_document, told_nobody
@@ -53,7 +53,7 @@ class ProjectFile:
         if holder is not None:
             self._presence.follow_lease(holder)
         self._has_edited = False
-        self.beside = Beside(self._reading, self._editing, self._appending)
+        self.kept = Repositories(Sessions(self._reading, self._editing, self._appending))
 
     @classmethod
     def create(cls, path: Path, who: str = "") -> ProjectFile:
@@ -245,8 +245,9 @@ class ProjectFile:
             interned = Interned(connection)
             write_trees(connection, transition, interned)
             write_blocks(connection, transition, interned)
-            assignments.follow(connection, transition)
-            kept.change(connection, beside)
+            kept = Repositories.within(connection)
+            kept.assignments.follow(transition)
+            kept.data.change(beside)
             group = log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
             self._has_edited = True
@@ -287,7 +288,7 @@ class ProjectFile:
         """Give a state a name, or another one."""
         with self._editing() as connection:
             self._require_state(connection, state)
-            states.name(connection, state, name, stamp)
+            Repositories.within(connection).states.name(state, name, stamp)
 
     def compact(self, keeping: Keeping = KEEPING) -> int:
         """Merge entries of the log between the states that are kept; each call does a bounded part of it.
@@ -311,38 +312,6 @@ class ProjectFile:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.OperationalError as error:
                 _log.info("%s stays as large as it is: %s", self.path, error)
-
-    def add_run(
-        self,
-        report: Mapping[str, Any],
-        events: Iterable[Any] = (),
-        spec: Mapping[str, Any] | None = None,
-        kept: int | None = None,
-        when_ms: int | None = None,
-    ) -> str:
-        """Append a run with its events (frozen dataclasses or JSON values); needs no lease.
-
-        Args:
-            report, events: of the run.
-            spec: what was asked.
-            kept: how many runs stay; all for None.
-            when_ms: when it ended, now by default.
-
-        Returns:
-            The run's id.
-        """
-        with self._appending() as connection:
-            return runs.add(connection, report, events, spec, kept, when_ms)
-
-    def runs(self, limit: int | None = None) -> list[LoggedRun]:
-        """Read the runs, newest first."""
-        with self._reading() as connection:
-            return runs.newest(connection, limit)
-
-    def run_events(self, run_id: str) -> list[Any]:
-        """Read the events of a run."""
-        with self._reading() as connection:
-            return runs.events(connection, run_id)
 
     def holder(self) -> lease.Holder | None:
         """Read who holds the editing lease, gone or not."""

@@ -213,7 +213,7 @@ class OpenProject(QObject):
         if known is not None and known.document is not self.value and self.looks_back is not None:
             known = self._comments = Comments(self.value, known.all)  # the file is not asked for each state of a drag
         if known is None or known.document is not self.value:
-            known = Comments(self.value, self.workbench.comments() if self.workbench is not None else ())
+            known = Comments(self.value, self.workbench.kept.comments.all() if self.workbench is not None else ())
             self._comments = known
         return known
 
@@ -226,7 +226,7 @@ class OpenProject(QObject):
         """Return the renames that people refused; read once for each document, none while the file cannot be asked."""
         if self._refused is None or self._refused[0] is not self.value:
             try:
-                found = self.workbench.refused_proposals() if self.workbench is not None else NO_RENAMES_REFUSED
+                found = self.workbench.kept.refused_renames.all() if self.workbench is not None else NO_RENAMES_REFUSED
             except UserError:
                 found = NO_RENAMES_REFUSED
             self._refused = self.value, found

@@ -113,7 +113,7 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
         ProjectError: the file cannot be written.
         EditError: more waits than a sheet that is read back can hold.
     """
-    document, refused = workbench.document, workbench.refused_proposals()
+    document, refused = workbench.document, workbench.kept.refused_renames.all()
     found = (wanted or wanted_in(workbench)).of(document, review_items(document))
     asked = [one for one in found if one.item.losses]
     names = _Names()

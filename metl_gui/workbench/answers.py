@@ -165,7 +165,7 @@ def take_answers(workbench: Workbench, path: Path, door: Door = Door.COMMAND, wa
     for key, assignee in plan.assigned.items():
         by_name[assignee].append(key)
     for assignee, keys in by_name.items():
-        workbench.beside.assign(keys, assignee, workbench.stamp())
+        workbench.kept.assignments.assign(keys, assignee, workbench.stamp())
     return _outcome(workbench, path, plan, title)
 
 

@@ -18,7 +18,7 @@ _LOOKED_BACK = 200
 
 def assignments(workbench: Workbench) -> Assignments:
     """Return who is to decide on what."""
-    return Assignments(workbench.beside.assignments())
+    return Assignments(workbench.kept.assignments.all())
 
 
 def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: str) -> int:
@@ -34,7 +34,7 @@ def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: st
     name = checked_name(assignee)
     wanted = list(items)
     keys = [key for item in wanted for key in keys_of(workbench.document, item)]
-    workbench.beside.assign(keys, name, workbench.stamp())
+    workbench.kept.assignments.assign(keys, name, workbench.stamp())
     return len(wanted)
 
 

@@ -84,7 +84,7 @@ def check_document(document: Document, seen: Seen = frozenset()) -> CheckResult:
 def seen_in_runs(workbench: Workbench) -> Seen:
     """Return the schema versions whose messages the newest runs have met, as far as they kept records to look at."""
     seen: set[tuple[str, str]] = set()
-    for run in workbench.runs(_RUNS):
+    for run in workbench.kept.runs.newest(_RUNS):
         samples = run_folder(workbench.project_id, run.run_id) / "samples"
         errors = Path(run.report.get("errors") or samples)
         try:

@@ -42,7 +42,7 @@ class CommentEntry:
 
 def comments_of(workbench: Workbench) -> Comments:
     """Return the comments of a project, to be asked for nodes and blocks of its current state."""
-    return Comments(workbench.document, workbench.comments())
+    return Comments(workbench.document, workbench.kept.comments.all())
 
 
 def listed(workbench: Workbench, place: str | None = None) -> tuple[CommentEntry, ...]:
@@ -67,7 +67,7 @@ def say(workbench: Workbench, place: str, text: str) -> CommentEntry:
         raise EditError("The comment says nothing.", hint="Write some words, or remove one with --remove NUMBER.")
     subject = find_subject(workbench.document, place)
     id_ = workbench.add_comment(subject, text.strip())
-    return next(entry(workbench.document, comment) for comment in workbench.comments() if comment.id == id_)
+    return next(entry(workbench.document, comment) for comment in workbench.kept.comments.all() if comment.id == id_)
 
 
 def remove(workbench: Workbench, comment_id: int) -> None:
@@ -76,7 +76,7 @@ def remove(workbench: Workbench, comment_id: int) -> None:
     Raises:
         EditError: there is none of that number.
     """
-    if not workbench.remove_comment(comment_id):
+    if not workbench.kept.comments.remove(comment_id):
         raise EditError(f"There is no comment {comment_id}.", hint="See their numbers with: metl comment PROJECT")
 
 

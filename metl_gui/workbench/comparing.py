@@ -115,7 +115,7 @@ def opened(text: str) -> Opened:
     with Workbench.open(path, for_editing=False) as workbench:
         document = _at(workbench, state)
         name = f", {state}" if state and not state.isdecimal() else ""
-        things = None if state else workbench.beside.everything()
+        things = None if state else workbench.kept.data.read()
         return Opened(f"{path.name} (state {document.state}{name})", document, path, things)
 
 
@@ -129,7 +129,7 @@ def whole_text(path: Path) -> str:
         return laid_out(read_export(path).content())
     with Workbench.open(path, for_editing=False) as workbench:
         content = matrix_content(workbench.document, include_unconfirmed=True)
-        beside = entries(workbench.beside.everything(), Naming.of(workbench.document))
+        beside = entries(workbench.kept.data.read(), Naming.of(workbench.document))
         return laid_out(content | {"beside": [entry_json(entry) for entry in in_order(beside)]})
 
 
@@ -164,7 +164,7 @@ def _at(workbench: Workbench, state: str) -> Document:
         return production_document(workbench)
     if state.isdecimal() and len(state) < 10:
         return workbench.at_state(int(state))
-    named = {each.name: each.state for each in workbench.beside.named_states() if each.name}
+    named = {each.name: each.state for each in workbench.kept.states.named() if each.name}
     if state not in named:
         known = ", ".join(sorted(named)[:5])
         raise UserError(

@@ -75,12 +75,12 @@ def export_published(
     framing = project_settings(workbench).settings[FRAMING]
     moments = {named.state: named.published_ms for named in published_states(workbench)}
     facts = Beside(
-        workbench.path.stem, workbench.beside.wire_schemas(), framing, when_ms=moments.get(document.state) or 0
+        workbench.path.stem, workbench.kept.writer_schemas.all(), framing, when_ms=moments.get(document.state) or 0
     )
-    choices = replace(choices, comments=workbench.comments(), beside=facts)
+    choices = replace(choices, comments=workbench.kept.comments.all(), beside=facts)
     done = export(document, export_, path, choices, watch)
     try:
-        workbench.beside.add_export(done.state, workbench.stamp().when_ms)
+        workbench.kept.states.add_export(done.state, workbench.stamp().when_ms)
     except ProjectError as error:  # a project that nobody may write to; a published state is kept all the same
         _log.info("the export of state %s is not noted: %s", done.state, error)
     return done

@@ -124,8 +124,8 @@ def history(workbench: Workbench, limit: int | None = None, below: int | None = 
         limit: how many at most.
         below: only states with smaller numbers, for the next page.
     """
-    runs = workbench.beside.runs_by_state()
-    exported = workbench.beside.exported_states()
+    runs = workbench.kept.runs.by_state()
+    exported = workbench.kept.states.exported()
     entries = tuple(
         HistoryEntry(
             e.state,

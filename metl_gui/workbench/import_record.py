@@ -34,7 +34,7 @@ class ImportRecord:
     def begin(cls, workbench: Workbench, side: Side, declarations: Sequence[VersionDeclaration], door: Door) -> Self:
         """Write down what an import is about to add."""
         several = len(declarations) > 1
-        id_ = workbench.beside.begin_import(side, door, declarations, workbench.stamp()) if several else None
+        id_ = workbench.kept.pending_imports.begin(side, door, declarations, workbench.stamp()) if several else None
         return cls(workbench, workbench.new_group(door), id_)
 
     @classmethod
@@ -48,10 +48,10 @@ class ImportRecord:
     def note_group(self) -> None:
         """Write down the undo group as soon as there is one."""
         if self._id is not None and not self._is_noted and self.group.id is not None:
-            self._workbench.beside.note_import_group(self._id, self.group.id)
+            self._workbench.kept.pending_imports.note_group(self._id, self.group.id)
             self._is_noted = True
 
     def end(self) -> None:
         """Forget the record; the import has done all it could."""
         if self._id is not None:
-            self._workbench.beside.end_import(self._id)
+            self._workbench.kept.pending_imports.end(self._id)

@@ -179,7 +179,7 @@ def add_reading(
     so that an import which was killed or stopped can go on (``workbench.resuming``).
     """
     if reading.wire and side is Side.EXTRACTION:
-        workbench.beside.keep_wire_schemas(reading.wire, workbench.stamp())
+        workbench.kept.writer_schemas.keep(reading.wire, workbench.stamp())
     reading = traced(workbench.document.tree(side), continued(workbench.document.tree(side), reading))
     new = tuple(d for d in reading.declarations if known_version(workbench.document, side, d) is None)
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
@@ -195,7 +195,7 @@ def is_new(workbench: Workbench, side: Side, reading: Reading) -> bool:
         return True
     if side is not Side.EXTRACTION or not reading.wire:
         return False
-    known = {(one.id, one.schema) for one in workbench.beside.wire_schemas()}
+    known = {(one.id, one.schema) for one in workbench.kept.writer_schemas.all()}
     return any((one.id, one.schema) not in known for one in reading.wire)
 
 
@@ -241,8 +241,8 @@ def remainders(workbench: Workbench) -> tuple[Remainder, ...]:
     Cost: linear in the versions of these imports; nothing while there are none.
     """
     found = []
-    for began in workbench.beside.pending_imports():
-        versions = workbench.beside.pending_versions(began.id)
+    for began in workbench.kept.pending_imports.all():
+        versions = workbench.kept.pending_imports.versions(began.id)
         there = (known_version(workbench.document, began.side, version) is not None for version in versions)
         last = max((at for at, is_there in enumerate(there) if is_there), default=-1)
         if versions[last + 1 :]:
@@ -307,11 +307,11 @@ def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, grou
 
 def _forget_done(workbench: Workbench) -> None:
     """Forget interrupted imports whose versions have come in another way."""
-    pending = workbench.beside.pending_imports()
+    pending = workbench.kept.pending_imports.all()
     missing = {left.began.id for left in remainders(workbench)} if pending else set()
     for began in pending:
         if began.id not in missing:
-            workbench.beside.end_import(began.id)
+            workbench.kept.pending_imports.end(began.id)
 
 
 def known_version(document: Document, side: Side, declaration: VersionDeclaration) -> Version | None:

@@ -53,8 +53,8 @@ def judge(workbench: Workbench, state: int, watch: Watch = UNWATCHED) -> Judgeme
 
 def live_beside(workbench: Workbench, state: int) -> Document | None:
     """Return the live document that a state is to be held against; going back to a published one needs no such look."""
-    live = workbench.beside.live_state()
-    is_known = any(found.state == state and found.is_published for found in workbench.beside.named_states())
+    live = workbench.kept.states.live()
+    is_known = any(found.state == state and found.is_published for found in workbench.kept.states.named())
     return None if live is None or is_known else workbench.at_state(live)
 
 

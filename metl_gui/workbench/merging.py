@@ -27,8 +27,8 @@ from metl_gui.core.project.project_data import BesideChange, Kind, Naming, besid
 from metl_gui.core.review.items import review_items
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
-from metl_gui.store.kept import MERGE_RULES, Untaken
 from metl_gui.store.making import SUFFIX, copy_file
+from metl_gui.store.repositories.project_data import MERGE_RULES, Untaken
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.comparing import is_project
 from metl_gui.workbench.difference_text import difference_json, difference_lines, difference_summary
@@ -147,7 +147,7 @@ def _document(path: Path, copy: Path) -> _Side:
         # A copy, because reading an older project brings it up to date, and these files are not ours to change.
         copy_file(path, copy)
         with Workbench.open(copy, for_editing=False) as workbench:
-            return _Side(workbench.document, beside=_beside(workbench), untaken=workbench.beside.untaken())
+            return _Side(workbench.document, beside=_beside(workbench), untaken=workbench.kept.data.untaken())
     raw = _read(path)
     if not raw.strip():
         return _Side(Document())
@@ -170,7 +170,7 @@ def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft:
 
         after = workbench.do(edit, beside=beside).after
         difference = _difference(before, _beside(workbench))
-        left = (*merged[0].left, *_untaken(base, theirs, workbench.beside.untaken()))
+        left = (*merged[0].left, *_untaken(base, theirs, workbench.kept.data.untaken()))
     if is_elsewhere:
         copy_file(draft, output)  # only now, so that nobody ever finds ours under the name of the result
     conflicts = (*edit.conflicts, *merged[0].conflicts)
@@ -178,7 +178,7 @@ def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft:
 
 
 def _beside(workbench: Workbench) -> BesideSide:
-    return BesideSide(workbench.document, workbench.beside.everything(), workbench.project_id)
+    return BesideSide(workbench.document, workbench.kept.data.read(), workbench.project_id)
 
 
 def _merged_beside(workbench: Workbench, base: _Side, theirs: _Side, result: Document) -> MergedBeside:
@@ -188,7 +188,7 @@ def _merged_beside(workbench: Workbench, base: _Side, theirs: _Side, result: Doc
     named = named_for(result, Trio(before, ours, theirs.beside or BesideSide(theirs.document)))
     if theirs.beside is None:
         named = named._replace(theirs=named.base)
-    return merge_beside(named, workbench.beside.has_state, partial(hidden_now, result))
+    return merge_beside(named, workbench.kept.data.has_state, partial(hidden_now, result))
 
 
 def _difference(before: BesideSide, after: BesideSide) -> Difference:

@@ -131,7 +131,7 @@ class Preview:
 
 def previewer_of(workbench: Workbench) -> Previewer:
     """Make what maps single records of a project; writer schemas are looked up when a message names them."""
-    return Previewer(workbench.beside.wire_schemas, project_settings(workbench).settings[FRAMING])
+    return Previewer(workbench.kept.writer_schemas.all, project_settings(workbench).settings[FRAMING])
 
 
 class Previews:

@@ -222,7 +222,7 @@ class Production:
 
 def _live_state(project: Path, *, is_sound: bool) -> int | None:
     with ProjectFile.open(project, for_editing=False, is_sound=is_sound) as opened:
-        return opened.beside.live_state()
+        return opened.kept.states.live()
 
 
 def _has_ended(spark: SparkProcess) -> bool:

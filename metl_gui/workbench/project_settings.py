@@ -44,7 +44,7 @@ class ProjectSettings(Written):
 
 def project_settings(workbench: Workbench) -> ProjectSettings:
     """Read the settings of the project."""
-    kept = workbench.beside.project_settings()
+    kept = workbench.kept.settings.all()
     return ProjectSettings(
         workbench.document.state, {name: kept.get(name, values[0]) for name, values in KNOWN.items()}
     )
@@ -59,7 +59,7 @@ def set_project_settings(workbench: Workbench, assignments: Sequence[str]) -> Pr
     """
     values = dict(_assignment(text) for text in assignments)
     if values:
-        workbench.beside.put_project_settings(values)
+        workbench.kept.settings.put(values)
     return project_settings(workbench)
 
 

@@ -42,7 +42,7 @@ def refuse_rename(workbench: Workbench, key: BlockKey, lost: str, candidate: str
     first = losses[0]
     path, lineage = (first.from_path, first.p_lineage) if side is Side.EXTRACTION else (first.to_path, first.q_lineage)
     refused = RefusedRename(side, version.schema_id, path, found.path, lineage, found.lineage)
-    workbench.beside.refuse_renames([refused], workbench.stamp())
+    workbench.kept.refused_renames.add([refused], workbench.stamp())
     workbench.refuse_suggestions(_suggestions(document, key, side, lineage, found))
     return refused
 
@@ -68,7 +68,7 @@ def below(document: Document, key: BlockKey, lost: str, new: str) -> list[tuple[
 
 def allow_rename(workbench: Workbench, refused: RefusedRename) -> None:
     """Let a refused rename be proposed again, and what came with it be suggested again."""
-    workbench.beside.restore_renames([refused])
+    workbench.kept.refused_renames.remove([refused])
     document, tree = workbench.document, workbench.document.tree(refused.side)
     versions = tree.versions(refused.schema_id) if tree.find_schema(refused.schema_id) is not None else ()
     for version in versions:
@@ -76,7 +76,7 @@ def allow_rename(workbench: Workbench, refused: RefusedRename) -> None:
         if candidate is not None:
             key = (version.id, 0) if refused.side is Side.EXTRACTION else (0, version.id)
             found = _suggestions(document, key, refused.side, refused.lost_lineage, candidate, only_open=False)
-            workbench.restore_suggestions(found)
+            workbench.kept.refused_suggestions.remove(found)
 
 
 def refuse_split(workbench: Workbench, side: Side, version: Version, old: Attribute, attribute: Attribute) -> None:
@@ -92,7 +92,7 @@ def refuse_split(workbench: Workbench, side: Side, version: Version, old: Attrib
     now = workbench.document.tree(side).version(version.id).at_path(attribute.path)
     lineage = now.lineage if now is not None and now.lineage != old.lineage else 0
     refused = RefusedRename(side, version.schema_id, old.path, attribute.path, old.lineage, lineage)
-    workbench.beside.refuse_renames([refused], workbench.stamp())
+    workbench.kept.refused_renames.add([refused], workbench.stamp())
 
 
 def _losses(document: Document, key: BlockKey, lost: str) -> tuple[Side, list[Loss]]:

@@ -14,7 +14,7 @@ from metl_gui.core.differences.document_difference import Difference, compare
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.workbench.assigning import checked_name
 from metl_gui.workbench.difference_text import difference_json
 from metl_gui.workbench.documents import Written
@@ -69,7 +69,7 @@ def difference_to_live(workbench: Workbench, state: int | None = None) -> Differ
     Raises:
         ProjectError: there is no such state.
     """
-    live = workbench.beside.live_state()
+    live = workbench.kept.states.live()
     return None if live is None else compare(workbench.at_state(live), workbench.at_state(state))
 
 
@@ -88,10 +88,10 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
     document, name = workbench.at_state(state), checked_name(name)
     found = judged(document, live_beside(workbench, document.state))
     _refuse(document, [problem for problem in found.problems if problem.severity is Severity.ERROR])
-    before, difference = workbench.beside.live_state(), difference_to_live(workbench, state)
+    before, difference = workbench.kept.states.live(), difference_to_live(workbench, state)
     stamp = workbench.stamp()
     if before != document.state:
-        workbench.beside.publish(document.state, name, stamp)
+        workbench.kept.states.publish(document.state, name, stamp)
     elif name:
         workbench.name_state(document.state, name)
     live = live_state(workbench)
@@ -111,13 +111,13 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
 
 def live_state(workbench: Workbench) -> NamedState | None:
     """Return the state that production uses, ``None`` while nothing is published."""
-    live = workbench.beside.live_state()
-    return next((found for found in workbench.beside.named_states() if found.state == live), None)
+    live = workbench.kept.states.live()
+    return next((found for found in workbench.kept.states.named() if found.state == live), None)
 
 
 def published_states(workbench: Workbench) -> list[NamedState]:
     """Return the published states, newest first."""
-    return [found for found in workbench.beside.named_states() if found.is_published]
+    return [found for found in workbench.kept.states.named() if found.is_published]
 
 
 def production_document(workbench: Workbench, state: int | None = None) -> Document:
@@ -131,7 +131,7 @@ def production_document(workbench: Workbench, state: int | None = None) -> Docum
         UserError: nothing is published, or this state is not; the hint says what to do.
     """
     published = published_states(workbench)
-    live = workbench.beside.live_state()
+    live = workbench.kept.states.live()
     wanted = live if state is None else state
     name = workbench.path.name
     if wanted is None:

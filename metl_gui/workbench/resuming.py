@@ -50,8 +50,8 @@ def forget(workbench: Workbench) -> int:
         How many versions will not be added.
     """
     left = remainders(workbench)
-    for began in workbench.beside.pending_imports():
-        workbench.beside.end_import(began.id)
+    for began in workbench.kept.pending_imports.all():
+        workbench.kept.pending_imports.end(began.id)
     return sum(len(each.declarations) for each in left)
 
 

@@ -55,7 +55,7 @@ def percent(share: float) -> str:
 
 def records_by_version(workbench: Workbench) -> dict[str, int]:
     """Return how many records of each version the newest whole run counted, by ``schema@version``; empty for none."""
-    for run in workbench.runs(_RUNS_LOOKED_AT):
+    for run in workbench.kept.runs.newest(_RUNS_LOOKED_AT):
         counted = run.report.get("by_version")
         is_part = run.report.get("is_replay") or run.report.get("outcome")  # of what was left, or until it was ended
         if isinstance(counted, dict) and counted and not is_part:

@@ -35,7 +35,7 @@ from metl_gui.workbench.review_wanted import EVERYTHING, Wanted
 from metl_gui.workbench.session import Door, Workbench
 
 Refused: TypeAlias = RefusedRenames
-"""Refused proposals, as ``workbench.refused_proposals()`` reads them."""
+"""Refused proposals, as ``workbench.kept.refused_renames.all()`` reads them."""
 
 ValuesOf: TypeAlias = Callable[[int], Values | None]
 """Tells sample values by the id of a schema, ``None`` where there are none."""
@@ -176,7 +176,7 @@ def review_list(
 
     Args:
         document: the state to look at.
-        refused: proposals not to make again (``workbench.refused_proposals()``).
+        refused: proposals not to make again (``workbench.kept.refused_renames.all()``).
         wanted: which items, in which order.
         values_of: tells the sample values of a schema's attributes by id, as evidence for renames.
     """

@@ -19,7 +19,7 @@ from metl_gui.engine.report import RunReport
 from metl_gui.engine.runs import RunFolder
 from metl_gui.errors import ProjectError, near_names
 from metl_gui.own_files import open_file
-from metl_gui.store.runs import LoggedRun
+from metl_gui.store.repositories.runs import LoggedRun
 from metl_gui.workbench.past_run import PastRun, RunStatus
 from metl_gui.workbench.places import run_folder
 from metl_gui.workbench.production import (
@@ -54,7 +54,7 @@ def runs(workbench: Workbench, limit: int | None = None) -> tuple[PastRun, ...]:
     live = _of_processes(live_runs(workbench.project_id), RunStatus.RUNNING)
     died = _of_processes(died_runs(workbench.project_id), RunStatus.DIED)
     above = {run.run_id for run in (*live, *died)}
-    logged = [_of_logged(workbench, run) for run in workbench.runs(limit) if run.run_id not in above]
+    logged = [_of_logged(workbench, run) for run in workbench.kept.runs.newest(limit) if run.run_id not in above]
     found = sorted(
         (*live, *died, *_damaged(workbench), *logged), key=lambda run: (run.when_ms, run.run_id), reverse=True
     )
@@ -86,7 +86,7 @@ def find_past(workbench: Workbench, run_id: str) -> PastRun:
 
 def events_of(workbench: Workbench, run_id: str) -> tuple[EngineEvent, ...]:
     """Return the events of a run, for its charts: from the project, else from its run folder; empty when none are."""
-    known = workbench.run_events(run_id)
+    known = workbench.kept.runs.events(run_id)
     if known:
         return tuple(msgspec.convert(event, EngineEvent, str_keys=True) for event in known)
     return tuple(EventTail(run_folder(workbench.project_id, run_id) / "events.jsonl").read())
@@ -153,7 +153,7 @@ def _of_process(run: LiveRun, status: RunStatus) -> PastRun:
 def _damaged(workbench: Workbench) -> list[PastRun]:
     """Return the runs that have ended whose reports are neither in the project nor to be read."""
     found = [run for run in ended_runs(workbench.project_id) if RunFolder(run.folder).report() is None]
-    known = {run.run_id for run in workbench.runs()} if found else set()
+    known = {run.run_id for run in workbench.kept.runs.newest()} if found else set()
     return [_of_process(run, RunStatus.FAILED) for run in found if run.run_id not in known]
 
 

@@ -164,11 +164,11 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
     """
     is_production = mode == PRODUCTION
     # Before the state: what is published in between must not lend its number to what was published before it.
-    publication = workbench.beside.publication() if is_production else 0
+    publication = workbench.kept.states.publication() if is_production else 0
     document = production_document(workbench, state) if is_production else workbench.at_state(state)
     is_whole = include_unconfirmed or not is_production
     hash_ = state_hash(document)
-    wire, framing = workbench.beside.wire_schemas(), project_settings(workbench).settings[FRAMING]
+    wire, framing = workbench.kept.writer_schemas.all(), project_settings(workbench).settings[FRAMING]
     plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
     notes = () if is_whole else _left_out(document)
     return Pinned(document, plan, hash_, notes, publication)

@@ -78,14 +78,14 @@ class SchemaSamples(Written):
 
 def sample_overview(workbench: Workbench) -> tuple[SchemaSamples, ...]:
     """Count the samples of each schema that has any, in the cache or in the project."""
-    cache, included = SampleCache(workbench.project_id), workbench.beside.included_samples()
+    cache, included = SampleCache(workbench.project_id), workbench.kept.samples.included()
     found = []
     for schema_id in sorted({*cache.schemas(), *included}):
         schema = workbench.document.extraction.find_schema(schema_id)
         if schema is None:
             continue
         samples = all_samples(workbench, schema_id)
-        profile = workbench.beside.profile(schema_id)
+        profile = workbench.kept.samples.profile(schema_id)
         if profile is not None:
             profile = without_masked(profile, hidden_sources(workbench.document, schema.name))
         found.append(SchemaSamples(schema.name, schema_id in included, _counted(samples), profile))

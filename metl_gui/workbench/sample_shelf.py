@@ -121,7 +121,7 @@ class SampleShelf:
         with self._lock:
             if self._included is None:
                 try:
-                    self._included = self._workbench.beside.included_samples()
+                    self._included = self._workbench.kept.samples.included()
                 except UserError:
                     self._included = frozenset()
             return self._included
@@ -139,7 +139,7 @@ class SampleShelf:
         with self._lock:
             if schema_id not in self._profiles:
                 try:
-                    self._profiles[schema_id] = self._workbench.beside.profile(schema_id)
+                    self._profiles[schema_id] = self._workbench.kept.samples.profile(schema_id)
                 except UserError:
                     self._profiles[schema_id] = None
             return self._profiles[schema_id]

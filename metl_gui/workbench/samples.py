@@ -142,7 +142,7 @@ def include_samples(workbench: Workbench, name: str) -> int:
     schema = find_schema(workbench.document, Side.EXTRACTION, name)
     samples = SampleCache(workbench.project_id).read(schema.id)
     hidden = _without_masked_values(workbench.document, schema, samples)
-    workbench.beside.include_samples(schema.id, encode_samples(hidden), workbench.stamp())
+    workbench.kept.samples.include(schema.id, encode_samples(hidden), workbench.stamp())
     return len(hidden)
 
 
@@ -153,18 +153,18 @@ def exclude_samples(workbench: Workbench, name: str) -> bool:
         EditError: there is no such schema.
         ProjectHeldError: the project is open read only.
     """
-    return workbench.beside.exclude_samples(find_schema(workbench.document, Side.EXTRACTION, name).id)
+    return workbench.kept.samples.exclude(find_schema(workbench.document, Side.EXTRACTION, name).id)
 
 
 def hide_in_included(workbench: Workbench) -> None:
     """Hide what is masked by now in the samples that the project file holds; does nothing in one open read only."""
     if not workbench.is_for_editing:
         return
-    for schema_id in workbench.beside.included_samples():
-        text = workbench.beside.included_text(schema_id)
+    for schema_id in workbench.kept.samples.included():
+        text = workbench.kept.samples.included_text(schema_id)
         hidden = hidden_in(workbench.document, schema_id, text)
         if hidden != text:
-            workbench.beside.include_samples(schema_id, hidden, workbench.stamp())
+            workbench.kept.samples.include(schema_id, hidden, workbench.stamp())
 
 
 def hidden_in(document: Document, schema_id: int, text: bytes) -> bytes:
@@ -190,10 +190,10 @@ def hidden_now(document: Document, thing: Gathered) -> Gathered:
 def all_samples(workbench: Workbench, schema_id: int) -> tuple[KeptSample, ...]:
     """Read the samples of a schema: those of the cache, and those that only the project holds."""
     own = SampleCache(workbench.project_id).read(schema_id)
-    if schema_id not in workbench.beside.included_samples():
+    if schema_id not in workbench.kept.samples.included():
         return own
     known = {(each.place, each.source, each.when_ms) for each in own}
-    text = workbench.beside.included_text(schema_id)
+    text = workbench.kept.samples.included_text(schema_id)
     carried = decode_samples(text, are_kept_long=True)
     return (*own, *(each for each in carried if (each.place, each.source, each.when_ms) not in known))
 
@@ -272,7 +272,7 @@ def _write(workbench: Workbench, gathered: Sequence[_Gathered], now_ms: int) -> 
     profiles = []
     included: frozenset[int] = frozenset()
     try:
-        included = workbench.beside.included_samples()
+        included = workbench.kept.samples.included()
     except ProjectError as error:
         problem = str(error)
     for each in gathered:
@@ -290,10 +290,10 @@ def _write(workbench: Workbench, gathered: Sequence[_Gathered], now_ms: int) -> 
             profiles.append(without_masked(profile, hidden_sources(document, schema.name)))
         if schema.id in included and workbench.is_for_editing:
             hidden = _without_masked_values(document, schema, stay)
-            workbench.beside.include_samples(schema.id, encode_samples(hidden), workbench.stamp())
+            workbench.kept.samples.include(schema.id, encode_samples(hidden), workbench.stamp())
     try:
         if profiles:
-            workbench.beside.put_profiles(profiles)
+            workbench.kept.samples.put_profiles(profiles)
     except ProjectError as error:
         problem = problem or str(error)
     return kept, problem

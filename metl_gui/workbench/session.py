@@ -21,16 +21,15 @@ from metl_gui.core.changes.draft import Change, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
-from metl_gui.core.project.comments import Comment, Subject
+from metl_gui.core.project.comments import Subject
 from metl_gui.core.project.project_data import BesideChange
-from metl_gui.core.project.refusals import Refusal, RefusedRenames
+from metl_gui.core.project.refusals import Refusal
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import log
-from metl_gui.store.beside import Beside
 from metl_gui.store.change_packs import Touched
 from metl_gui.store.log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.store.runs import LoggedRun
+from metl_gui.store.repositories.project_data import Repositories
 from metl_gui.workbench.past import Past
 from metl_gui.workbench.progress import UNWATCHED, Watch
 
@@ -173,9 +172,9 @@ class Workbench:
         return self._document
 
     @property
-    def beside(self) -> Beside:
+    def kept(self) -> Repositories:
         """What is kept with the project beside its states."""
-        return self._project.beside
+        return self._project.kept
 
     def new_group(self, door: Door = Door.COMMAND) -> EditGroup:
         """Begin a group of edits that are undone together; pass it to ``do`` for each of them."""
@@ -213,7 +212,7 @@ class Workbench:
             if not transition.change.is_empty:
                 group.id = self._project.commit(transition, group.door, group.id, beside=change)
             elif change:
-                self._project.beside.change(change)
+                self._project.kept.data.change(change)
 
         return self._apply(lambda: perform(self._document, edit, self.stamp()), commit)
 
@@ -304,33 +303,13 @@ class Workbench:
         """
         self._project.name_state(state, name, self.stamp())
 
-    def refused_proposals(self) -> RefusedRenames:
-        """Return the refused rename proposals."""
-        return self._project.beside.refused_proposals()
-
     def refuse_suggestions(self, refused: Iterable[Refusal]) -> None:
         """Remember that suggestions were refused; not part of a state."""
-        self._project.beside.refuse_suggestions(refused, self.stamp())
-
-    def restore_suggestions(self, restored: Iterable[Refusal]) -> None:
-        """Let refused suggestions be made again."""
-        self._project.beside.restore_suggestions(restored)
-
-    def refused_suggestions(self) -> tuple[Refusal, ...]:
-        """Return the refused suggestions, the newest first."""
-        return self._project.beside.refused_suggestions()
+        self._project.kept.refused_suggestions.add(refused, self.stamp())
 
     def add_comment(self, subject: Subject, text: str) -> int:
         """Keep a comment with the project, and return its id; not part of a state."""
-        return self._project.beside.add_comment(subject, text, self.stamp())
-
-    def remove_comment(self, comment_id: int) -> bool:
-        """Forget a comment; whether there was one."""
-        return self._project.beside.remove_comment(comment_id)
-
-    def comments(self) -> tuple[Comment, ...]:
-        """Return the comments, the oldest first."""
-        return self._project.beside.comments()
+        return self._project.kept.comments.add(subject, text, self.stamp())
 
     def add_run(
         self,
@@ -343,16 +322,8 @@ class Workbench:
 
         As many runs stay as the project's setting says.
         """
-        kept = self._project.beside.project_settings().get(KEPT_RUNS, str(DEFAULT_KEPT_RUNS))
-        return self._project.add_run(report, events, spec, max(int(kept), 1), when_ms)
-
-    def run_events(self, run_id: str) -> list[Any]:
-        """Return the events of a run in order, as plain JSON values; empty when the run is not known."""
-        return self._project.run_events(run_id)
-
-    def runs(self, limit: int | None = None) -> list[LoggedRun]:
-        """Return the runs of the project, newest first."""
-        return self._project.runs(limit)
+        kept = self._project.kept.settings.all().get(KEPT_RUNS, str(DEFAULT_KEPT_RUNS))
+        return self._project.kept.runs.add(report, events, spec, max(int(kept), 1), when_ms)
 
     def beat(self) -> None:
         """Say that this editor is alive; a window calls this every half minute.
@@ -406,7 +377,7 @@ class Workbench:
 
     def stamp(self) -> Stamp:
         """Say who edits, when, and whether a second person confirms it."""
-        needs_second = self._project.beside.project_settings().get(SECOND_PERSON_CONFIRMS) == "yes"
+        needs_second = self._project.kept.settings.all().get(SECOND_PERSON_CONFIRMS) == "yes"
         return Stamp(self._who, time.time_ns() // 1_000_000, needs_second)
 
     def _take_back(self, find: Callable[[], LoggedGroup | None], verb: str, door: Door) -> Transition:

@@ -170,7 +170,7 @@ def find_state(workbench: Workbench, state: int) -> PastState | None:
     found = next(iter(workbench.log(1, state + 1)), None)
     if found is None or found.state != state:
         return None
-    return _past(found, workbench.beside.runs_by_state(), workbench.beside.exported_states())
+    return _past(found, workbench.kept.runs.by_state(), workbench.kept.states.exported())
 
 
 def together(workbench: Workbench, state: PastState) -> int:
@@ -205,7 +205,7 @@ def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch =
 
 
 def _walk(workbench: Workbench, below: int | None, at_once: int, watch: Watch) -> Iterator[PastState]:
-    runs, exported = workbench.beside.runs_by_state(), workbench.beside.exported_states()
+    runs, exported = workbench.kept.runs.by_state(), workbench.kept.states.exported()
     while True:
         watch.step("Reading the history")
         logged = workbench.log(at_once, below)

@@ -98,7 +98,7 @@ def version_tasks(workbench: Workbench) -> tuple[VersionTask, ...]:
     Cost: a look at the versions of the schemas of the tasks.
     """
     document = workbench.document
-    tasks = workbench.beside.version_tasks()
+    tasks = workbench.kept.version_tasks.all()
     return tuple(task for task in tasks if task.dismissed_by is None and not is_known(document, task))
 
 
@@ -149,7 +149,7 @@ def collect_tasks(
     document = workbench.document
     kept = [replace(task, samples=without_masked(task.samples, hidden_sources(document, task.schema))) for task in seen]
     if kept:
-        workbench.beside.collect_version_tasks(kept, workbench.stamp())
+        workbench.kept.version_tasks.collect(kept, workbench.stamp())
     return tuple(task for task in version_tasks(workbench) if any(one.run_id == run_id for one in task.waits))
 
 
@@ -209,7 +209,7 @@ def dismiss_task(workbench: Workbench, task_id: int) -> bool:
     Raises:
         EditError: there is no such task.
     """
-    return workbench.beside.dismiss_version_task(task_of(workbench, task_id).id, workbench.stamp())
+    return workbench.kept.version_tasks.dismiss(task_of(workbench, task_id).id, workbench.stamp())
 
 
 def task_of(workbench: Workbench, task_id: int) -> VersionTask:

@@ -273,7 +273,7 @@ def _known(workbench: Workbench, side: Side) -> frozenset[str]:
     if side is not Side.EXTRACTION:
         return frozenset()
     document = workbench.document
-    schemas = workbench.beside.wire_schemas()
+    schemas = workbench.kept.writer_schemas.all()
     return frozenset(one.id for one in schemas if not one.fingerprint or version_of(document, one) is not None)
 
 

@@ -202,7 +202,7 @@ def fx(git: Git) -> Path:
 
 def project_settings(project: Path) -> dict[str, str]:
     with Workbench.open(project, for_editing=False) as workbench:
-        return workbench.beside.project_settings()
+        return workbench.kept.settings.all()
 
 
 def test_git_merges_what_two_branches_decided_beside_the_states_of_a_real_project(git: Git, fx: Path) -> None:

@@ -144,7 +144,7 @@ def test_all_that_debezium_registers_is_read_over_each_api_and_goes_on_as_what_t
         assert [(one.before, one.after) for one in done.added[0].renamed] == [("unit-price", "unit_price")]
         tree = workbench.document.tree(Side.EXTRACTION)
         assert tree.named(f"{own_name}_shop.public.{own_name}_o") == tree.named(schema)
-        ids = {one.id for one in workbench.beside.wire_schemas() if one.fingerprint}
+        ids = {one.id for one in workbench.kept.writer_schemas.all() if one.fingerprint}
         content = next(one for one in ids if one.startswith("content:"))
         versions = {fingerprint for _, fingerprint in found[0]}
         number = content.partition(":")[2]

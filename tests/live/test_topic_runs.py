@@ -145,7 +145,7 @@ def test_avro_is_read_by_the_ids_in_its_bytes_or_headers_and_waits_whole_where_i
     with Workbench.create(tmp_path / "p.metl") as workbench:
         import_sources(workbench, Side.EXTRACTION, [answers])
         fill(workbench, MAPPING)
-        plan = plans.encode(compile_plan(workbench.document, wire=workbench.beside.wire_schemas()))
+        plan = plans.encode(compile_plan(workbench.document, wire=workbench.kept.writer_schemas.all()))
     world.make(TOPIC, 1)
     guid, content_id = b"\x01" + UUID(GUID).bytes, (20).to_bytes(8, "big")
     unknown = framed(77, created(9))

@@ -19,7 +19,7 @@ from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged,
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.setting_back import PartitionBack
 from metl_gui.engine.report import Tally
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import SynchronousJobs
 from metl_gui.ui.lanes import ordering, set_back_dialog

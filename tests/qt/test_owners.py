@@ -314,7 +314,7 @@ def test_not_the_same_parts_what_an_update_carried_and_is_not_proposed_again(win
     assert window.facts.waiting == 2
     workbench = window.project.workbench
     assert workbench is not None
-    refused = {(lost, candidate) for _, lost, candidate in workbench.refused_proposals()}
+    refused = {(lost, candidate) for _, lost, candidate in workbench.kept.refused_renames.all()}
     assert ("amount", "amount") in refused
     window.project.undo()
     version = window.project.value.extraction.version(place(window, Side.EXTRACTION, ORDERS, "5").version or 0)

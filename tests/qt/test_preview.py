@@ -295,11 +295,11 @@ def test_including_says_plainly_who_can_read_the_samples_then(
     action.trigger()
     workbench = previewed.project.workbench
     assert workbench is not None
-    assert workbench.beside.included_samples() == {key_schema(previewed)}
+    assert workbench.kept.samples.included() == {key_schema(previewed)}
     assert "Whoever is given the project file can read these messages" in asked[0]
     assert previewed.preview.is_included
     action.trigger()
-    assert workbench.beside.included_samples() == frozenset()
+    assert workbench.kept.samples.included() == frozenset()
     assert len(asked) == 1
 
 

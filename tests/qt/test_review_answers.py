@@ -362,7 +362,7 @@ def test_a_version_task_stands_at_the_head_and_is_added_by_its_button(deciding: 
     declared = tuple(AttributeDeclaration(path, "string") for path in ("id", "amount"))
     declaration = VersionDeclaration("fx.payments.table_0000", declared, "9")
     task = VersionTask(0, declaration.name, "9", declaration, waits=(Waiting("e", "r", "test", "s", 1204),))
-    workbench.beside.collect_version_tasks([task], workbench.stamp())
+    workbench.kept.version_tasks.collect([task], workbench.stamp())
     deciding.review.refresh()
     tasks = deciding.review.list.tasks
     assert tasks.isVisible()
@@ -382,7 +382,7 @@ def test_a_dismissed_version_task_is_gone_and_adds_nothing(deciding: Window) -> 
     assert workbench is not None
     declaration = VersionDeclaration("fx.new", (AttributeDeclaration("id", "string"),), "1")
     task = VersionTask(0, "fx.new", "1", declaration, waits=(Waiting("e", "r", "test", "s", 3),))
-    workbench.beside.collect_version_tasks([task], workbench.stamp())
+    workbench.kept.version_tasks.collect([task], workbench.stamp())
     deciding.review.refresh()
     assert deciding.review.nothing.title.text() == "1 version waits to be added"
     state = deciding.project.value.state
@@ -407,7 +407,7 @@ def test_a_version_task_is_seen_with_its_attributes_and_records_before_it_is_add
     (store / "part-0.jsonl").write_text(json.dumps(row | {"position": "a@0"}) + "\n", encoding="utf-8")
     waits = (Waiting(str(tmp_path / "errors"), "r", "test", "s", 1),)
     samples = (ValueProfile("loyalty", 0.8, ("aaaa",)),)
-    workbench.beside.collect_version_tasks([VersionTask(0, name, "x", declaration, samples, waits)], workbench.stamp())
+    workbench.kept.version_tasks.collect([VersionTask(0, name, "x", declaration, samples, waits)], workbench.stamp())
     deciding.review.refresh()
     QTest.mouseClick(deciding.review.list.tasks.buttons[2], LEFT)
     (sheet,) = (each for each in deciding.findChildren(TaskSheet) if each.isVisible())

@@ -167,7 +167,7 @@ def test_records_of_an_unknown_version_become_a_task_and_once_it_is_accepted_a_r
     after = expect(workbench.document)
     assert payloads(first, again) == after.payloads
     assert "unknown_version" not in what_waits(first.errors).reasons or again.by_reason.get("unknown_version")
-    assert [run.report["is_replay"] for run in workbench.runs()] == [True, False]
+    assert [run.report["is_replay"] for run in workbench.kept.runs.newest()] == [True, False]
 
 
 def test_a_damaged_error_store_is_named_and_everything_in_it_waits_as_before(

@@ -62,7 +62,7 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
     parts = Path(result.report.outputs).rglob("*.jsonl")
     lines = [line for part in parts for line in part.read_bytes().splitlines()]
     assert len(lines) == result.report.messages_out == sum(result.report.by_entity.values())
-    (logged,) = workbench.runs()
+    (logged,) = workbench.kept.runs.newest()
     assert logged.report == json.loads(json.dumps(report))
     (shown,) = result.first_results(1, "payment")
     assert {sent.entity for sent in shown.outgoing} >= {"payment"}
@@ -103,7 +103,7 @@ def test_a_run_of_a_project_that_another_edits_is_kept_with_it(
 ) -> None:
     with Workbench.open(sample.project, for_editing=False) as reader:
         run_mapping(reader, RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", limit=10), spark)
-    assert [run.report["read"] for run in workbench.runs()] == [10]
+    assert [run.report["read"] for run in workbench.kept.runs.newest()] == [10]
 
 
 def test_a_cancelled_run_leaves_no_output_and_stays_in_the_history_as_cancelled(

@@ -9,7 +9,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.elided import Elided

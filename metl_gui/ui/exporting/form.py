@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import theme as themes
 from metl_gui.ui.choice import Choice
 from metl_gui.ui.plain import plain_label, plain_tip

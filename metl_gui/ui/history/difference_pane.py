@@ -122,7 +122,7 @@ class DifferencePane(QWidget):
         def task(watch: Watch) -> Compared:
             watch.step(f"Reading {path.name}")
             before = opened(str(path))
-            after = Opened("", now, workbench.path, workbench.beside.everything())
+            after = Opened("", now, workbench.path, workbench.kept.data.read())
             watch.step(f"Comparing {path.name}")
             difference = difference_of(before, after)
             groups = groups_of(difference, before.document, now, is_one_project=False)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from metl_gui.errors import UserError
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.document import OpenProject
 from metl_gui.ui.moments import ago, on
 from metl_gui.ui.naming import number_of

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.search.problems import Problem, Severity
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui import theme as themes
 from metl_gui.ui.history.difference_pane import Asked, DifferencePane

@@ -36,7 +36,7 @@ class Interrupted(QObject):
     def look(self) -> None:
         """Find out what is left, and say it."""
         workbench = self._window.project.workbench
-        if workbench is not None and workbench.is_for_editing and workbench.beside.pending_imports():
+        if workbench is not None and workbench.is_for_editing and workbench.kept.pending_imports.all():
             self._looking.start("Looking at an interrupted import", lambda _watch: remainders(workbench), self._say)
         else:
             self._keep(())
@@ -48,7 +48,7 @@ class Interrupted(QObject):
             return
         count = sum(len(left.declarations) for left in self.left)
         for left in self.left:
-            workbench.beside.end_import(left.began.id)
+            workbench.kept.pending_imports.end(left.began.id)
         self._keep(())
         self._window.notify(f"{number_of(count, 'version')} of the interrupted import will not be added.")
 

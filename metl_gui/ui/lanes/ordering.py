@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 from metl_gui.errors import MetlError
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui.head_bar import PAGES
 from metl_gui.ui.jobs import Outcome

@@ -110,7 +110,7 @@ class CommentPanel(Surface):
         if workbench is None:
             return
         try:
-            workbench.remove_comment(comment.id)
+            workbench.kept.comments.remove(comment.id)
         except UserError as error:
             self._project.refused.emit(error)
             return

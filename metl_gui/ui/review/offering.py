@@ -89,7 +89,7 @@ class OfferingRoom(QObject):
                 document,
                 item,
                 asked,
-                Refusals(workbench.refused_suggestions()),
+                Refusals(workbench.kept.refused_suggestions.all()),
                 refused,
                 shelf.alike(document, newest, item.key) if shelf is not None else None,
             ),

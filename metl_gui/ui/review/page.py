@@ -191,7 +191,7 @@ class ReviewPage(QMainWindow):
         workbench = self._project.workbench
         try:
             self._assigned = assignments(workbench) if workbench is not None else NOBODY_ASSIGNED
-            self.refused = workbench.refused_proposals() if workbench is not None else NO_RENAMES_REFUSED
+            self.refused = workbench.kept.refused_renames.all() if workbench is not None else NO_RENAMES_REFUSED
             self._counted = records_by_version(workbench) if workbench is not None else {}
         except UserError as error:
             self.tell(str(error), "", None)

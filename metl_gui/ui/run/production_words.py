@@ -10,7 +10,7 @@ import msgspec
 from metl_gui.engine.events import LaneProgressed, decode_event
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import RunError
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.moments import on
 from metl_gui.ui.run.run_words import source_words, state_words
 from metl_gui.workbench.production import LiveRun, report_so_far

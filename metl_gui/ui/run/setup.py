@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.pill import KeyButton
 from metl_gui.ui.run.history_list import HistoryList
 from metl_gui.ui.run.mode import ModeSwitch

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import UserError
-from metl_gui.store.states import NamedState
+from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui import asking
 from metl_gui.ui.jobs import Jobs, Outcome
 from metl_gui.ui.kafka.making_dialog import MakingDialog

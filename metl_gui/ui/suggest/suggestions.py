@@ -181,7 +181,7 @@ class Suggestions(QObject):
 
     def restore(self, refusal: Refusal) -> None:
         """Let a refused suggestion be made again."""
-        self._write(lambda: self._workbench.restore_suggestions([refusal]))
+        self._write(lambda: self._workbench.kept.refused_suggestions.remove([refusal]))
 
     def dismiss(self) -> None:
         """Show no ghosts for this block until they are asked for again."""
@@ -332,4 +332,4 @@ class Suggestions(QObject):
 
     def _read_refused(self) -> None:
         workbench = self._project.workbench
-        self.refused = workbench.refused_suggestions() if workbench is not None else ()
+        self.refused = workbench.kept.refused_suggestions.all() if workbench is not None else ()

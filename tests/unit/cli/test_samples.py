@@ -147,7 +147,7 @@ def test_masked_values_are_printed_by_neither_command(
     with Workbench.open(project, for_editing=False) as workbench:
         schema = workbench.document.extraction.named("fx.pay.orders")
         assert schema is not None
-        assert b"VERY-SECRET" not in workbench.beside.included_text(schema.id)
+        assert b"VERY-SECRET" not in workbench.kept.samples.included_text(schema.id)
         assert workbench.document.tree(Side.EXTRACTION).versions(schema.id)
 
 

@@ -132,8 +132,8 @@ def test_what_was_refused_is_neither_suggested_nor_accepted(metl: Metl, project:
         assert pair not in elements
         assert elements
     with Workbench.open(project) as workbench:
-        workbench.restore_suggestions([refused])
-        assert workbench.refused_suggestions() == ()
+        workbench.kept.refused_suggestions.remove([refused])
+        assert workbench.kept.refused_suggestions.all() == ()
     again = metl("suggest", project, "--schema", "fx.customers.person", "--entity", "customer")[1]["suggestions"]
     assert pair in [each["element"] for each in again]
 

@@ -64,14 +64,14 @@ def test_ids_bring_their_versions_alone_and_of_a_known_version_only_the_id(
     assert [(one["name"], one["version"], one["attributes"]) for one in done["added"]] == [("shop.orders", "2", 3)]
     assert done["writer_schemas"] == 2
     with Workbench.open(Path(project), for_editing=False) as workbench:
-        assert {one.id for one in workbench.beside.wire_schemas()} == {"1", "4"}
+        assert {one.id for one in workbench.kept.writer_schemas.all()} == {"1", "4"}
         (version,) = workbench.document.tree(Side.EXTRACTION).all_versions()
         assert version.key == ("id",)
     small.add("shop.orders-value", {**record("Value", "id", "total", "note"), "doc": "the same rows"})
     assert main(["import", project, "--tree", "extraction", url, "--id", "6"]) == 0
     assert "0 added, 1 unchanged, 0 refused" in capsys.readouterr().out
     with Workbench.open(Path(project), for_editing=False) as workbench:
-        assert {one.id for one in workbench.beside.wire_schemas()} == {"1", "4", "6"}
+        assert {one.id for one in workbench.kept.writer_schemas.all()} == {"1", "4", "6"}
     assert main(["import", project, "--tree", "extraction", url, "--id", "99"]) == 1
     assert "(id 99): Nothing in it has this id" in capsys.readouterr().out
 

@@ -78,7 +78,7 @@ def plan(tmp_path: Path) -> Plan:
     with Workbench.create(tmp_path / "p.metl") as workbench:
         import_sources(workbench, Side.EXTRACTION, [path])
         fill(workbench, MAPPING)
-        return compile_plan(workbench.document, wire=workbench.beside.wire_schemas())
+        return compile_plan(workbench.document, wire=workbench.kept.writer_schemas.all())
 
 
 def batches_of(path: Path, **limits: int) -> list[Batch]:

@@ -36,7 +36,7 @@ def test_every_record_of_a_sample_ends_where_the_reference_says(
     shared("debezium-samples", case["file"])
     with Workbench.create(tmp_path / "p.metl") as workbench:
         fill(workbench, case)
-        plan = compile_plan(workbench.document, wire=workbench.beside.wire_schemas())
+        plan = compile_plan(workbench.document, wire=workbench.kept.writer_schemas.all())
     kernel = Kernel(plan, choice=choice, patience=0)
     (counts,) = [kernel.map(records).counts() for records in records_of(shared("debezium-samples", case["file"]))]
     set_aside, skipped = (sum(case.get(name, {}).values()) for name in ("by_reason", "by_skip"))

@@ -74,7 +74,7 @@ def workbench(tmp_path: Path) -> Iterator[Workbench]:
 
 def kernel_of(workbench: Workbench, **more: Any) -> Kernel:
     framing = project_settings(workbench).settings[FRAMING]
-    plan = compile_plan(workbench.document, wire=workbench.beside.wire_schemas(), framing=framing)
+    plan = compile_plan(workbench.document, wire=workbench.kept.writer_schemas.all(), framing=framing)
     return Kernel(plans.decode(plans.encode(plan)), **more)
 
 

@@ -36,7 +36,7 @@ def edit_without_end(path: Path) -> NoReturn:
                 say(f"done {state}")
                 if random.random() < 0.3:
                     say(f"trying publish {state}")
-                    project.beside.publish(state, f"release {state}", STAMP)
+                    project.kept.states.publish(state, f"release {state}", STAMP)
                     say(f"published {state}")
                 if random.random() < 0.3:
                     say("trying compact")

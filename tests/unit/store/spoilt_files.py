@@ -142,20 +142,26 @@ def use(path: Path) -> str:
 
 def read_beside(workbench: Workbench) -> None:
     """Read everything that is kept beside the states."""
-    beside = workbench.beside
-    for read in (beside.comments, beside.assignments, beside.named_states, beside.version_tasks, beside.wire_schemas):
+    kept = workbench.kept
+    for read in (
+        kept.comments.all,
+        kept.assignments.all,
+        kept.states.named,
+        kept.version_tasks.all,
+        kept.writer_schemas.all,
+    ):
         read()
-    for more in (beside.refused_proposals, beside.refused_suggestions, beside.project_settings, beside.runs_by_state):
+    for more in (kept.refused_renames.all, kept.refused_suggestions.all, kept.settings.all, kept.runs.by_state):
         more()
-    for state in (beside.live_state, beside.publication, beside.exported_states, workbench.undo_title):
+    for state in (kept.states.live, kept.states.publication, kept.states.exported, workbench.undo_title):
         state()
-    for pending in beside.pending_imports():
-        beside.pending_versions(pending.id)
-    for schema_id in {*beside.included_samples(), 1}:
-        beside.included_text(schema_id)
-        beside.profile(schema_id)
-    for run in workbench.runs():
-        workbench.run_events(run.run_id)
+    for pending in kept.pending_imports.all():
+        kept.pending_imports.versions(pending.id)
+    for schema_id in {*kept.samples.included(), 1}:
+        kept.samples.included_text(schema_id)
+        kept.samples.profile(schema_id)
+    for run in workbench.kept.runs.newest():
+        workbench.kept.runs.events(run.run_id)
     workbench.touching(Touched(schema=(Side.EXTRACTION, 1), keys=frozenset({(1, 1)})))
 
 

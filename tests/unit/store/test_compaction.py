@@ -39,11 +39,11 @@ def long(editing: Editing) -> Editing:
 
 
 def test_only_states_with_a_name_or_a_use_and_the_newest_are_left(long: Editing) -> None:
-    beside = long.project.beside
+    kept = long.project.kept
     long.project.name_state(2, "two", Stamp("ada", 1))
-    beside.publish(4, "", Stamp("ada", 2))
-    beside.add_export(6, 3)
-    long.project.add_run({"state": 8})
+    kept.states.publish(4, "", Stamp("ada", 2))
+    kept.states.add_export(6, 3)
+    long.project.kept.runs.add({"state": 8})
     whole = {state: parts(long.project.document(state)) for state in range(13)}
     assert long.project.compact(NOTHING) == 12 - 6
     assert states(long.project) == [2, 4, 6, 8, 11, 12]
@@ -155,7 +155,7 @@ class CompactingMachine(StoreMachine):
 
     @rule(seed=seeds)
     def publish(self, seed: int) -> None:
-        self.project.beside.publish(self.any_state(seed), "", Stamp("ada", 1))
+        self.project.kept.states.publish(self.any_state(seed), "", Stamp("ada", 1))
 
     @rule(kind=kinds, seed=seeds)
     def command_that_is_undone(self, kind: str, seed: int) -> None:
@@ -173,7 +173,7 @@ class CompactingMachine(StoreMachine):
     def compact(self, edits: int, at_once: int) -> None:
         newest = self.world.document.state
         before = set(states(self.project))
-        weighty = {found.state for found in self.project.beside.named_states()} - {0}
+        weighty = {found.state for found in self.project.kept.states.named()} - {0}
         hashes = {state: state_hash(self.project.document(state)) for state in before}
         while self.project.compact(Keeping(edits, 0, at_once)):
             pass

@@ -105,7 +105,7 @@ COUNTED = f"{ENDLESS.partition(' SELECT count')[0]} SELECT x FROM n WHERE x = 30
 
 def test_a_copy_that_is_cancelled_leaves_nothing(path: Path, tmp_path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.beside.include_samples(1, bytes(range(256)) * 9, Stamp("ada", 5))
+        project.kept.samples.include(1, bytes(range(256)) * 9, Stamp("ada", 5))
     with Watch(is_cancelled=lambda: True).over_queries(), pytest.raises(RunCancelled):
         copy_file(path, tmp_path / "copy.metl")
     assert [found.name for found in tmp_path.iterdir()] == ["fx.metl"]

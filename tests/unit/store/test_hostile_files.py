@@ -50,19 +50,21 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fill(workbench: Workbench) -> None:
     """Put something into every table beside the states."""
-    beside, stamp = workbench.beside, workbench.stamp()
+    kept, stamp = workbench.kept, workbench.stamp()
     declared = VersionDeclaration("more", (AttributeDeclaration("a", "int64"),), "1")
-    beside.add_comment(Subject(Spot(1, 2, 3, 4), Spot(5)), "Ask the billing team", stamp)
-    beside.refuse_renames([RefusedRename(Side.EXTRACTION, 3, "legacy", "note")], stamp)
-    beside.refuse_suggestions([Refusal(1, 2, 3, 4, "a", "b")], stamp)
-    beside.assign([(1, 1, 1)], "grace", stamp)
-    beside.add_export(1, 5)
-    beside.begin_import(Side.EXTRACTION, "window", [declared], stamp)
-    beside.collect_version_tasks([VersionTask(0, "s", "9", declared)], stamp)
-    beside.keep_wire_schemas([WireSchema("7", "avro", '"string"', "s", "f" * 32)], stamp)
-    beside.put_project_settings({"second_person_confirms": "yes"})
-    beside.put_profiles([SchemaProfile(1, 1, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))])
-    beside.include_samples(1, b'{"a":1}\n' * 50, stamp)
+    kept.comments.add(Subject(Spot(1, 2, 3, 4), Spot(5)), "Ask the billing team", stamp)
+    kept.refused_renames.add([RefusedRename(Side.EXTRACTION, 3, "legacy", "note")], stamp)
+    kept.refused_suggestions.add([Refusal(1, 2, 3, 4, "a", "b")], stamp)
+    kept.assignments.assign([(1, 1, 1)], "grace", stamp)
+    kept.states.add_export(1, 5)
+    kept.pending_imports.begin(Side.EXTRACTION, "window", [declared], stamp)
+    kept.version_tasks.collect([VersionTask(0, "s", "9", declared)], stamp)
+    kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', "s", "f" * 32)], stamp)
+    kept.settings.put({"second_person_confirms": "yes"})
+    kept.samples.put_profiles(
+        [SchemaProfile(1, 1, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))]
+    )
+    kept.samples.include(1, b'{"a":1}\n' * 50, stamp)
     workbench.add_run({"run_id": "r", "state": 1, "read": 3}, [{"event": "RunStarted"}], {"source": "x"})
 
 

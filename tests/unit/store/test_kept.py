@@ -12,8 +12,8 @@ from metl_gui.core.matrix.matrix_export import MERGED_FIELDS
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.connection import connect
-from metl_gui.store.kept import MERGE_RULES, VIEWS
 from metl_gui.store.making import make_file
+from metl_gui.store.repositories.project_data import MERGE_RULES, VIEWS
 from metl_gui.workbench.merging import merge_files
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import fill

@@ -135,12 +135,12 @@ def test_a_kill_while_publishing_or_compacting_leaves_every_kept_state_as_it_was
         digests |= {int(facts[0]): facts[1] for word, *facts in said if word == "try"}
         compacted += sum(word == "compacted" for word, *_ in said)
         with ProjectFile.open(path, for_editing=True) as project:
-            live = project.beside.live_state()
+            live = project.kept.states.live()
             assert live in allowed_live(last_live, said), f"kill {number}: {said[-3:]}"
             last_live = live
             kept = project.history()
             assert sum(edit.states for edit in kept) == project.state()
-            assert {found.state for found in project.beside.named_states()} <= {edit.state for edit in kept}
+            assert {found.state for found in project.kept.states.named()} <= {edit.state for edit in kept}
             for edit in kept:
                 assert digest(project.document(edit.state), with_counters=False) == digests[edit.state]
             assert project._connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

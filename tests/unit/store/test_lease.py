@@ -83,8 +83,8 @@ def test_a_second_opening_in_the_same_process_is_refused_too(editing: Editing, p
 def test_readers_come_and_go_and_add_runs_while_somebody_edits(path: Path) -> None:
     ProjectFile.create(path).close()
     with other_editor(path, "ada"), ProjectFile.open(path, for_editing=False) as reader:
-        reader.add_run({"run_id": "r1", "state": 0})
-        assert [run.run_id for run in reader.runs()] == ["r1"]
+        reader.kept.runs.add({"run_id": "r1", "state": 0})
+        assert [run.run_id for run in reader.kept.runs.newest()] == ["r1"]
         assert not reader.is_for_editing
 
 

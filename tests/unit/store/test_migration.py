@@ -147,9 +147,9 @@ def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> No
     write_older(path, 1)
     refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
     with ProjectFile.open(path, for_editing=True) as project:
-        project.beside.refuse_suggestions([refusal], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([refusal], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.beside.refused_suggestions() == (refusal,)
+        assert project.kept.refused_suggestions.all() == (refusal,)
 
 
 def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
@@ -157,9 +157,9 @@ def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
     subject = Subject(Spot(1, 2, 3, 4), Spot(5))
     with ProjectFile.open(path, for_editing=True) as project:
         assert project.backup is not None
-        id_ = project.beside.add_comment(subject, "Ask the billing team", Stamp("ada", 5))
+        id_ = project.kept.comments.add(subject, "Ask the billing team", Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.beside.comments() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
+        assert project.kept.comments.all() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
 
 
 def test_a_file_of_version_4_gets_room_for_decisions_beside_the_states(path: Path) -> None:
@@ -181,14 +181,14 @@ def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: P
     connection.close()
     profile = SchemaProfile(3, 10, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))
     with ProjectFile.open(path, for_editing=True) as project:
-        project.beside.put_profiles([profile])
-        project.beside.include_samples(3, b"{}\n", Stamp("ada", 5))
-        project.beside.keep_wire_schemas([WIRE], Stamp("ada", 5))
+        project.kept.samples.put_profiles([profile])
+        project.kept.samples.include(3, b"{}\n", Stamp("ada", 5))
+        project.kept.writer_schemas.keep([WIRE], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        assert project.beside.profile(3) == profile
-        assert project.beside.included_samples() == {3}
-        assert project.beside.included_text(3) == b"{}\n"
-        assert project.beside.wire_schemas() == (WIRE,)
+        assert project.kept.samples.profile(3) == profile
+        assert project.kept.samples.included() == {3}
+        assert project.kept.samples.included_text(3) == b"{}\n"
+        assert project.kept.writer_schemas.all() == (WIRE,)
 
 
 def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
@@ -200,7 +200,7 @@ def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
     connection.commit()
     connection.close()
     with ProjectFile.open(path, for_editing=True) as project:
-        (found,) = project.beside.refused_proposals().all
+        (found,) = project.kept.refused_renames.all().all
     assert found == RefusedRename(Side.EXTRACTION, 3, "legacy", "note")
 
 
@@ -223,10 +223,10 @@ def test_the_log_of_a_file_of_version_4_is_packed_and_undone_as_before(path: Pat
 
 def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        first = project.beside.add_comment(Subject(Spot(1)), "one", Stamp("ada", 5))
-        assert project.beside.remove_comment(first)
-        assert not project.beside.remove_comment(first)
-        assert project.beside.add_comment(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
+        first = project.kept.comments.add(Subject(Spot(1)), "one", Stamp("ada", 5))
+        assert project.kept.comments.remove(first)
+        assert not project.kept.comments.remove(first)
+        assert project.kept.comments.add(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
 
 
 def test_every_version_before_this_one_has_its_step() -> None:

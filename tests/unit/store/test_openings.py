@@ -212,7 +212,7 @@ def test_a_project_in_a_read_only_folder_is_read_but_not_edited(open_folder: Pat
         with ProjectFile.open(path, for_editing=False) as project:
             assert project.document().matrix.ones == 5
             with pytest.raises(ProjectError, match="cannot be written"):
-                project.add_run({"run_id": "r"})
+                project.kept.runs.add({"run_id": "r"})
         assert "cannot be written" in refusal(path)
     assert [found.name for found in open_folder.iterdir()] == ["fx.metl"]
 

@@ -116,25 +116,25 @@ def fill(path: Path) -> None:
         editing.door = WINDOW
         editing.schema("fx.payments", "3", "id:int64", "sum=amount")
         editing.undo_newest()
-        beside = project.beside
-        beside.refuse_renames([RefusedRename(Side.EXTRACTION, 1, "legacy", "note", 3, 4)], _WHO)
-        beside.refuse_suggestions([Refusal(1, 2, 1, 3, "amount", "value")], _WHO)
-        beside.add_comment(Subject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2)), "Why this?", _WHO)
-        beside.assign([(1, 1, 2)], "bob", _WHO)
-        beside.publish(4, "first", _WHO)
-        beside.add_export(4, _WHO.when_ms)
-        beside.begin_import(Side.CDM, COMMAND, [declared], _WHO)
+        kept = project.kept
+        kept.refused_renames.add([RefusedRename(Side.EXTRACTION, 1, "legacy", "note", 3, 4)], _WHO)
+        kept.refused_suggestions.add([Refusal(1, 2, 1, 3, "amount", "value")], _WHO)
+        kept.comments.add(Subject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2)), "Why this?", _WHO)
+        kept.assignments.assign([(1, 1, 2)], "bob", _WHO)
+        kept.states.publish(4, "first", _WHO)
+        kept.states.add_export(4, _WHO.when_ms)
+        kept.pending_imports.begin(Side.CDM, COMMAND, [declared], _WHO)
         task = VersionTask(
             0, "fx.rates", "1", declared, (ValueProfile("rate", 0.5, ("9.99",)),),
             (Waiting("/errors", "run-1", "test", "/in", 7),), _WHO.when_ms,
         )  # fmt: skip
-        beside.collect_version_tasks([task], _WHO)
-        beside.keep_wire_schemas([WireSchema("7", "avro", '"string"', "fx.rates", "ab")], _WHO)
-        beside.put_project_settings({"second_person_confirms": "yes"})
+        kept.version_tasks.collect([task], _WHO)
+        kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', "fx.rates", "ab")], _WHO)
+        kept.settings.put({"second_person_confirms": "yes"})
         profile = AttributeProfile("rate", (("number", 2),), 0.5, ("9.99",), 4, 4, 2)
-        beside.put_profiles([SchemaProfile(1, 4, _WHO.when_ms, (profile,))])
-        beside.include_samples(1, b'{"when_ms":1,"raw":"{}"}\n', _WHO)
-        project.add_run({"run_id": "run-1", "state": 4}, [{"event": "RunStopped"}], {"run_id": "run-1"}, None, 5)
+        kept.samples.put_profiles([SchemaProfile(1, 4, _WHO.when_ms, (profile,))])
+        kept.samples.include(1, b'{"when_ms":1,"raw":"{}"}\n', _WHO)
+        project.kept.runs.add({"run_id": "run-1", "state": 4}, [{"event": "RunStopped"}], {"run_id": "run-1"}, None, 5)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -218,17 +218,17 @@ def test_the_rows_of_before_are_read_as_the_project_that_they_were(tmp_path: Pat
     for name in ("now", "before"):
         with ProjectFile.open(tmp_path / f"{name}.metl", for_editing=False) as project:
             states = [parts(project.document(edit.state)) for edit in project.history()]
-            beside = project.beside
-            imports = [beside.pending_versions(each.id) for each in beside.pending_imports()]
+            kept = project.kept
+            imports = [kept.pending_imports.versions(each.id) for each in kept.pending_imports.all()]
             told.append(
                 (
                     project.history(),
                     states,
-                    beside.everything(),
+                    kept.data.read(),
                     imports,
-                    beside.exported_states(),
-                    beside.publication(),
+                    kept.states.exported(),
+                    kept.states.publication(),
                 )
             )
-            assert project.run_events("run-1") == [{"event": "RunStopped"}]
+            assert project.kept.runs.events("run-1") == [{"event": "RunStopped"}]
     assert told[0] == told[1]

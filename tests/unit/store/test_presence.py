@@ -68,7 +68,7 @@ def refused(editing: Editing) -> str:
     """Try to edit; what the person is told, the same for whatever writes or reads."""
     with pytest.raises(ProjectError) as caught:
         editing.schema("after", "1", "a")
-    for act in (editing.project.beat, editing.project.state, lambda: editing.project.add_run({"run_id": "r"})):
+    for act in (editing.project.beat, editing.project.state, lambda: editing.project.kept.runs.add({"run_id": "r"})):
         with pytest.raises(ProjectError) as again:
             act()
         assert str(again.value) == str(caught.value)
@@ -223,7 +223,7 @@ def test_a_reader_refuses_to_write_into_another_file(path: Path, backup: Path) -
         backup.rename(path)
         content = path.read_bytes()
         with pytest.raises(ProjectError, match="Another file was put in its place"):
-            project.add_run({"run_id": "r"})
+            project.kept.runs.add({"run_id": "r"})
     assert path.read_bytes() == content
 
 

@@ -19,26 +19,26 @@ SECOND = Refusal(1, 5, 3, 4, "größe", "payer_id")
 
 def test_refusals_outlive_the_opening_newest_first(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
-        project.beside.refuse_suggestions([SECOND], Stamp("ada", 6))
+        project.kept.refused_suggestions.add([FIRST], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([SECOND], Stamp("ada", 6))
     with ProjectFile.open(path, for_editing=False) as project:
-        found = project.beside.refused_suggestions()
+        found = project.kept.refused_suggestions.all()
     assert found == (SECOND, FIRST)
     assert [refusal.from_path for refusal in found] == ["größe", "customer_ref"]
 
 
 def test_a_refusal_made_twice_is_one(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
-        project.beside.refuse_suggestions([FIRST, FIRST], Stamp("bob", 6))
-        assert project.beside.refused_suggestions() == (FIRST,)
+        project.kept.refused_suggestions.add([FIRST], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([FIRST, FIRST], Stamp("bob", 6))
+        assert project.kept.refused_suggestions.all() == (FIRST,)
 
 
 def test_restoring_forgets_that_one_only(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.beside.refuse_suggestions([FIRST, SECOND], Stamp("ada", 5))
-        project.beside.restore_suggestions([FIRST])
-        assert project.beside.refused_suggestions() == (SECOND,)
+        project.kept.refused_suggestions.add([FIRST, SECOND], Stamp("ada", 5))
+        project.kept.refused_suggestions.remove([FIRST])
+        assert project.kept.refused_suggestions.all() == (SECOND,)
 
 
 def test_a_refusal_makes_no_state_and_undo_leaves_it(path: Path) -> None:
@@ -46,24 +46,24 @@ def test_a_refusal_makes_no_state_and_undo_leaves_it(path: Path) -> None:
         editing = Editing(project)
         editing.small_world()
         state = project.state()
-        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([FIRST], Stamp("ada", 5))
         assert project.state() == state
         editing.undo_newest()
-        assert project.beside.refused_suggestions() == (FIRST,)
+        assert project.kept.refused_suggestions.all() == (FIRST,)
 
 
 def test_who_may_only_read_cannot_refuse(path: Path) -> None:
     ProjectFile.create(path).close()
     with ProjectFile.open(path, for_editing=False) as project, pytest.raises(ProjectHeldError):
-        project.beside.refuse_suggestions([FIRST], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([FIRST], Stamp("ada", 5))
 
 
 def test_a_refused_rename_outlives_the_opening_with_its_lineages(path: Path) -> None:
     refused = RefusedRename(Side.CDM, 7, "total", "sum", 11, 12)
     with ProjectFile.create(path) as project:
-        project.beside.refuse_renames([refused], Stamp("ada", 5))
+        project.kept.refused_renames.add([refused], Stamp("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
-        found = project.beside.refused_proposals()
+        found = project.kept.refused_renames.all()
     other_names = Attribute(1, "total_amount", "string", 11), Attribute(2, "sum_amount", "string", 12)
     other_lineages = Attribute(3, "total", "string", 21), Attribute(4, "sum", "string", 22)
     assert found.covers(Side.CDM, 7, *other_names)
@@ -76,6 +76,6 @@ def test_a_refused_rename_outlives_the_opening_with_its_lineages(path: Path) -> 
 def test_a_refused_rename_can_be_restored(path: Path) -> None:
     one, other = (RefusedRename(Side.EXTRACTION, 7, "total", name) for name in ("sum", "amount"))
     with ProjectFile.create(path) as project:
-        project.beside.refuse_renames([one, other], Stamp("ada", 5))
-        project.beside.restore_renames([one])
-        assert project.beside.refused_proposals().all == (other,)
+        project.kept.refused_renames.add([one, other], Stamp("ada", 5))
+        project.kept.refused_renames.remove([one])
+        assert project.kept.refused_renames.all().all == (other,)

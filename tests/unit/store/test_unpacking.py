@@ -58,9 +58,9 @@ def project_with(path: Path, statement: str, *values: object) -> Path:
         (EDITS, RAW, "change_of(project.group_of(9))"),
         (EDITS, RAW, "touching(Touched(schema=(Side.CDM, 1)))"),
         (EDITS, RAW, "compact(Keeping(0, 0))"),
-        ("INSERT INTO pending_versions VALUES (1, 0, ?)", zlib.MAX_WBITS, "beside.pending_versions(1)"),
-        ("INSERT INTO wire_schemas VALUES ('7', 's', 'avro', '', ?, 0)", zlib.MAX_WBITS, "beside.wire_schemas()"),
-        ("INSERT INTO included_samples VALUES (1, ?, '', 0)", zlib.MAX_WBITS, "beside.included_text(1)"),
+        ("INSERT INTO pending_versions VALUES (1, 0, ?)", zlib.MAX_WBITS, "kept.pending_imports.versions(1)"),
+        ("INSERT INTO wire_schemas VALUES ('7', 's', 'avro', '', ?, 0)", zlib.MAX_WBITS, "kept.writer_schemas.all()"),
+        ("INSERT INTO included_samples VALUES (1, ?, '', 0)", zlib.MAX_WBITS, "kept.samples.included_text(1)"),
     ],
 )
 def test_bytes_that_grow_a_thousandfold_are_refused_by_name_before_they_fill_the_memory(
@@ -121,8 +121,8 @@ def test_a_part_that_is_cut_or_spoiled_is_said_to_be(spoil: str) -> None:
 @pytest.mark.parametrize("spoil", ["report", "events", "spec"])
 def test_json_that_nests_without_end_is_called_damage(path: Path, spoil: str) -> None:
     with ProjectFile.create(path) as project:
-        project.add_run({"run_id": "r"})
+        project.kept.runs.add({"run_id": "r"})
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE runs SET {spoil} = ?", ("[" * 200_000 + "]" * 200_000,))
     with ProjectFile.open(path, for_editing=False) as project, pytest.raises(ProjectError, match="is damaged"):
-        project.run_events("r") if spoil == "events" else project.runs()
+        project.kept.runs.events("r") if spoil == "events" else project.kept.runs.newest()

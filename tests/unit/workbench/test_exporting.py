@@ -165,14 +165,14 @@ def test_an_export_for_pipelines_takes_what_is_published_and_is_remembered(shrun
     with pytest.raises(UserError, match=r"State 6 of pay\.metl is not published"):
         export_published(shrunk, EXPORTS["json"], path, state=6)
     assert json.loads(path.read_text())["state"] == 5
-    assert shrunk.beside.exported_states() == {5}
+    assert shrunk.kept.states.exported() == {5}
 
 
 def test_a_reader_exports_while_somebody_edits(mapped: Workbench, tmp_path: Path) -> None:
     publish(mapped)
     with Workbench.open(mapped.path, for_editing=False) as reader:
         assert export_published(reader, EXPORTS["csv"], tmp_path / "out.csv").state == 5
-    assert mapped.beside.exported_states() == {5}
+    assert mapped.kept.states.exported() == {5}
 
 
 def test_the_settings_that_production_obeys_are_written_into_the_export(shrunk: Workbench, tmp_path: Path) -> None:

@@ -261,10 +261,10 @@ def test_registry_ids_that_theirs_knows_are_known_in_the_result(
     known = [WireSchema("7", "avro", '"string"', "s"), WireSchema("8", "avro", '"int"', "s")]
     for path, wires in ((theirs, known), (ours, [WireSchema("8", "avro", '"long"', "s")])):
         with Workbench.open(path) as workbench:
-            workbench.beside.keep_wire_schemas(wires, Stamp("ada", 1))
+            workbench.kept.writer_schemas.keep(wires, Stamp("ada", 1))
     result = merge_files(base, ours, theirs, tmp_path / "merged.metl" if is_elsewhere else None)
     with Workbench.open(result.output, for_editing=False) as workbench:
-        assert {one.id: one.text for one in workbench.beside.wire_schemas()} == {"7": '"string"', "8": '"long"'}
+        assert {one.id: one.text for one in workbench.kept.writer_schemas.all()} == {"7": '"string"', "8": '"long"'}
 
 
 ORDERS, PAYMENT = "fx.pay.orders", "payment"
@@ -284,29 +284,29 @@ def decide(path: Path, who: str) -> None:
         entity = find_schema(document, Side.CDM, PAYMENT)
         column = find_version(document, Side.EXTRACTION, schema, "1").attributes
         row = find_version(document, Side.CDM, entity, "1").attributes
-        beside = workbench.beside
+        kept = workbench.kept
         set_project_settings(workbench, ["second_person_confirms=yes"])
         workbench.add_comment(node_subject(document, Side.EXTRACTION, schema.id), f"{who} asks")
         key = find_block(document, BLOCK)
         workbench.add_comment(block_subject(document, key), f"{who} waits")
         workbench.add_comment(element_subject(document, key, Element(row[0].id, column[0].id)), f"{who} is sure")
-        beside.assign([(schema.id, entity.id, schema.version_ids[0])], who, stamp)
+        kept.assignments.assign([(schema.id, entity.id, schema.version_ids[0])], who, stamp)
         refused = Refusal(schema.id, column[1].lineage, entity.id, row[1].lineage, column[1].path, row[1].path)
-        beside.refuse_suggestions([refused], stamp)
+        kept.refused_suggestions.add([refused], stamp)
         rename = RefusedRename(Side.EXTRACTION, schema.id, "amount", "legacy", column[2].lineage, column[3].lineage)
-        beside.refuse_renames([rename], stamp)
+        kept.refused_renames.add([rename], stamp)
         workbench.name_state(document.state, f"as {who} likes it")
-        beside.include_samples(schema.id, b'{"a": 1}\n', stamp)
-        beside.put_profiles([SchemaProfile(schema.id, 3, 5)])
+        kept.samples.include(schema.id, b'{"a": 1}\n', stamp)
+        kept.samples.put_profiles([SchemaProfile(schema.id, 3, 5)])
         task = VersionTask(0, ORDERS, "9", VersionDeclaration(ORDERS, (), "9"), waits=(Waiting("e", "r", "m", "s", 2),))
-        beside.collect_version_tasks([task], stamp)
-        beside.keep_wire_schemas([WireSchema("7", "avro", '"string"', ORDERS)], stamp)
+        kept.version_tasks.collect([task], stamp)
+        kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', ORDERS)], stamp)
 
 
 def lying_beside(path: Path) -> dict[tuple[Kind, tuple[str, ...]], tuple[bytes, str, int]]:
     """Everything beside the states of a project, in names, with who and when."""
     with Workbench.open(path, for_editing=False) as workbench:
-        found = entries(workbench.beside.everything(), Naming.of(workbench.document))
+        found = entries(workbench.kept.data.read(), Naming.of(workbench.document))
         return {key: (entry.says, entry.own.who, entry.own.when_ms) for key, entry in found.items()}
 
 
@@ -337,10 +337,10 @@ def test_a_file_of_other_ids_brings_the_same_to_the_same_places(
     assert [left.kind for left in result.left] == ["state name"]
     with Workbench.open(ours, for_editing=False) as workbench:
         schema = find_schema(workbench.document, Side.EXTRACTION, ORDERS)
-        said = Comments(workbench.document, workbench.comments())
+        said = Comments(workbench.document, workbench.kept.comments.all())
         assert [each.text for each in said.of_schema(Side.EXTRACTION, schema.id)] == ["bob asks"]
         assert [each.text for each in said.of_block(find_block(workbench.document, BLOCK))] == ["bob waits"]
-        assert workbench.beside.included_text(schema.id) == b'{"a": 1}\n'
+        assert workbench.kept.samples.included_text(schema.id) == b'{"a": 1}\n'
 
 
 def test_a_project_merged_with_itself_stays_byte_for_byte_what_it_keeps(projects: tuple[Path, Path, Path]) -> None:
@@ -365,17 +365,17 @@ def test_what_theirs_took_away_since_the_base_goes_and_what_ours_took_away_does_
         copy.unlink()
         copy_file(base, copy)
     with Workbench.open(theirs) as workbench:
-        workbench.remove_comment(next(c.id for c in workbench.comments() if c.text == "ada asks"))
-        workbench.restore_suggestions(workbench.refused_suggestions())
+        workbench.kept.comments.remove(next(c.id for c in workbench.kept.comments.all() if c.text == "ada asks"))
+        workbench.kept.refused_suggestions.remove(workbench.kept.refused_suggestions.all())
         set_project_settings(workbench, ["second_person_confirms="])
     with Workbench.open(ours) as workbench:
-        workbench.remove_comment(next(c.id for c in workbench.comments() if c.text == "ada waits"))
+        workbench.kept.comments.remove(next(c.id for c in workbench.kept.comments.all() if c.text == "ada waits"))
     result = merge_files(base, ours, theirs)
     with Workbench.open(ours, for_editing=False) as workbench:
-        assert [each.text for each in workbench.comments()] == ["ada is sure"]
-        assert workbench.refused_suggestions() == ()
-        assert workbench.beside.project_settings() == {}
-        assert len(workbench.beside.refused_proposals().all) == 1
+        assert [each.text for each in workbench.kept.comments.all()] == ["ada is sure"]
+        assert workbench.kept.refused_suggestions.all() == ()
+        assert workbench.kept.settings.all() == {}
+        assert len(workbench.kept.refused_renames.all().all) == 1
     assert result.conflicts == ()
 
 
@@ -394,8 +394,8 @@ def test_what_both_set_differently_is_a_conflict_that_tells_both_values_and_ours
     assert told[Kind.STATE_NAME] == "Ours says as ada likes it, theirs as bob likes it; ours is kept."
     assert set(told) == {Kind.SETTING, Kind.ASSIGNMENT, Kind.STATE_NAME}
     with Workbench.open(ours, for_editing=False) as workbench:
-        assert workbench.beside.project_settings() == {"kept_runs": "20", "second_person_confirms": "yes"}
-        assert sorted(each.text.split()[0] for each in workbench.comments()) == ["ada"] * 3 + ["bob"] * 3
+        assert workbench.kept.settings.all() == {"kept_runs": "20", "second_person_confirms": "yes"}
+        assert sorted(each.text.split()[0] for each in workbench.kept.comments.all()) == ["ada"] * 3 + ["bob"] * 3
 
 
 def test_a_state_of_theirs_alone_gives_its_name_to_no_state_of_ours(projects: tuple[Path, Path, Path]) -> None:
@@ -414,7 +414,7 @@ def test_a_state_of_theirs_alone_gives_its_name_to_no_state_of_ours(projects: tu
         ("runs", "1 more"),
     ]
     with Workbench.open(ours, for_editing=False) as workbench:
-        assert [(each.state, each.name) for each in workbench.beside.named_states()] == [(1, "the beginning")]
+        assert [(each.state, each.name) for each in workbench.kept.states.named()] == [(1, "the beginning")]
 
 
 def test_undo_takes_the_document_back_and_leaves_what_lies_beside(projects: tuple[Path, Path, Path]) -> None:
@@ -425,23 +425,23 @@ def test_undo_takes_the_document_back_and_leaves_what_lies_beside(projects: tupl
     with Workbench.open(ours) as workbench:
         assert workbench.undo_title() == "Merge theirs.metl"
         workbench.undo()
-        assert len(workbench.comments()) == 3
+        assert len(workbench.kept.comments.all()) == 3
     assert pairs(ours) == {("id", "payment_id")}
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from metl_gui.store import kept
+from metl_gui.store.repositories.project_data import ProjectDataRepository
 from metl_gui.workbench.merging import merge_files
 
-put = kept.change
+put = ProjectDataRepository.change
 
-def killed(connection, wanted):
-    put(connection, wanted)
+def killed(repository, wanted):
+    put(repository, wanted)
     os.kill(os.getpid(), signal.SIGKILL)
 
-kept.change = killed
+ProjectDataRepository.change = killed
 merge_files(*map(Path, sys.argv[1:]))
 """
 
@@ -482,7 +482,7 @@ def test_masks_that_theirs_set_hide_values_in_samples_that_ours_includes(project
         mask(workbench, "customer_id")
     merge_files(base, ours, theirs)
     with Workbench.open(ours, for_editing=False) as workbench:
-        text = workbench.beside.included_text(find_schema(workbench.document, Side.EXTRACTION, ORDERS).id)
+        text = workbench.kept.samples.included_text(find_schema(workbench.document, Side.EXTRACTION, ORDERS).id)
     assert text
     assert b"VERYSECRET" not in text
 
@@ -494,10 +494,10 @@ def test_of_what_somebody_said_twice_theirs_takes_only_as_much_away_as_was_there
     for path, times in ((base, 1), (ours, 2)):
         with Workbench.open(path) as workbench:
             for _ in range(times):
-                workbench.beside.add_comment(Subject(Spot(1)), "cents?", Stamp("ann", 1))
+                workbench.kept.comments.add(Subject(Spot(1)), "cents?", Stamp("ann", 1))
     merge_files(base, ours, theirs)
     with Workbench.open(ours) as workbench:
-        assert [comment.text for comment in workbench.comments()] == ["cents?"]
+        assert [comment.text for comment in workbench.kept.comments.all()] == ["cents?"]
 
 
 DECIDED = st.lists(
@@ -514,17 +514,19 @@ DECIDED = st.lists(
 def play(path: Path, steps: list[tuple[str, str, str]]) -> dict[object, bytes]:
     """Do some of what people do beside the states; everything that lies there then, in names."""
     with Workbench.open(path) as workbench:
-        beside = workbench.beside
+        kept = workbench.kept
         for kind, what, value in steps:
             if kind == "set":
-                beside.put_project_settings({what: value})
-            elif kind == "say" and (what, int(value)) not in {(c.text, c.when_ms) for c in workbench.comments()}:
-                beside.add_comment(Subject(Spot(1)), what, Stamp("ann", int(value)))
+                kept.settings.put({what: value})
+            elif kind == "say" and (what, int(value)) not in {
+                (c.text, c.when_ms) for c in workbench.kept.comments.all()
+            }:
+                kept.comments.add(Subject(Spot(1)), what, Stamp("ann", int(value)))
             elif kind == "unsay":
-                for comment in workbench.comments():
-                    _ = comment.text == what and workbench.remove_comment(comment.id)
+                for comment in workbench.kept.comments.all():
+                    _ = comment.text == what and workbench.kept.comments.remove(comment.id)
             elif kind == "assign":
-                beside.assign([(int(what), 1, int(what))], value, Stamp("ann", 1))
+                kept.assignments.assign([(int(what), 1, int(what))], value, Stamp("ann", 1))
     return {key: says for key, (says, _, _) in lying_beside(path).items()}
 
 

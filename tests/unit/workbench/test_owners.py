@@ -41,7 +41,7 @@ def test_what_was_told_apart_is_not_proposed_as_a_rename_again(renamed: Workbenc
     linking.link(renamed, "fx.pay.orders.customer_ref", "fx.pay.orders.customer_id")
     done = linking.unlink(renamed, "fx.pay.orders.customer_ref")
     assert [len(block.parted) for block in done.blocks] == [1]
-    (item,) = review_list(renamed.document, renamed.refused_proposals()).items
+    (item,) = review_list(renamed.document, renamed.kept.refused_renames.all()).items
     assert item.proposals == ()
     assert review_list(renamed.document).items[0].proposals != ()
 

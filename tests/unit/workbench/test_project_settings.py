@@ -60,7 +60,7 @@ def test_settings_make_no_state_and_the_default_is_forgotten(workbench: Workbenc
     set_project_settings(workbench, ["second_person_confirms=yes"])
     assert workbench.document.state == state
     assert set_project_settings(workbench, ["second_person_confirms=no"]) == project_settings(workbench)
-    assert workbench.beside.project_settings() == {}
+    assert workbench.kept.settings.all() == {}
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_settings_make_no_state_and_the_default_is_forgotten(workbench: Workbenc
 def test_an_unknown_setting_or_value_sets_nothing(workbench: Workbench, text: str, words: str) -> None:
     with pytest.raises(EditError, match=words):
         set_project_settings(workbench, ["second_person_confirms=yes", text])
-    assert workbench.beside.project_settings() == {}
+    assert workbench.kept.settings.all() == {}

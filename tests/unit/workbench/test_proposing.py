@@ -29,12 +29,12 @@ def shrunk(mapped: Workbench) -> Workbench:
 
 
 def proposed(workbench: Workbench) -> set[tuple[str, str, str]]:
-    listed = reviewing.review_list(workbench.document, workbench.refused_proposals())
+    listed = reviewing.review_list(workbench.document, workbench.kept.refused_renames.all())
     return {(str(item.block), p.lost, p.candidate) for item in listed.items for p in item.proposals}
 
 
 def suggested(workbench: Workbench, schema: str = "fx.pay.orders") -> set[tuple[str, str]]:
-    found = suggest(workbench.document, Asked(schema, "payment"), workbench.refused_suggestions())
+    found = suggest(workbench.document, Asked(schema, "payment"), workbench.kept.refused_suggestions.all())
     return {(each.names.from_path, each.names.to_path) for each in found.suggestions}
 
 
@@ -66,7 +66,7 @@ def test_a_refused_rename_can_be_allowed_again_with_what_it_suggested(shrunk: Wo
     assert (refused.lost, refused.candidate) == ("customer_id", "customer_ref")
     allow_rename(shrunk, refused)
     assert (proposed(shrunk), suggested(shrunk)) == before
-    assert shrunk.refused_suggestions() == ()
+    assert shrunk.kept.refused_suggestions.all() == ()
 
 
 def test_a_refusal_makes_no_state(shrunk: Workbench) -> None:
@@ -81,7 +81,7 @@ def test_what_is_not_lost_or_not_there_cannot_be_refused(shrunk: Workbench) -> N
         refuse_rename(shrunk, key, "amount", "customer_ref")
     with pytest.raises(EditError, match="has no attribute customer_rf"):
         refuse_rename(shrunk, key, "customer_id", "customer_rf")
-    assert shrunk.refused_proposals().all == ()
+    assert shrunk.kept.refused_renames.all().all == ()
 
 
 def test_an_attribute_of_an_entity_is_refused_for_all_schemas_that_feed_it(mapped: Workbench) -> None:
@@ -90,7 +90,7 @@ def test_an_attribute_of_an_entity_is_refused_for_all_schemas_that_feed_it(mappe
     assert proposed(mapped) == {(block, "payer_id", "payer_identifier")}
     reviewing.refuse_renames(mapped, block, ["payer_id=payer_identifier"])
     assert proposed(mapped) == set()
-    (refused,) = mapped.refused_proposals().all
+    (refused,) = mapped.kept.refused_renames.all().all
     entity = mapped.document.cdm.named("payment")
     assert entity is not None
     assert (refused.side, refused.schema_id) == (Side.CDM, entity.id)
@@ -101,7 +101,7 @@ def test_what_was_told_apart_is_not_proposed_on_either_side(shrunk: Workbench) -
     reviewing.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
     linking.unlink(shrunk, "fx.pay.orders.customer_ref@2")
     assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
-    (refused,) = shrunk.refused_proposals().all
+    (refused,) = shrunk.kept.refused_renames.all().all
     assert (refused.side, refused.lost, refused.candidate) == (Side.EXTRACTION, "customer_id", "customer_ref")
 
 

@@ -138,7 +138,7 @@ def test_what_is_live_is_not_published_away_for_want_of_a_second_person(mapped: 
     with pytest.raises(UserError, match="its messages are mapped today") as refused:
         publish(mapped)
     assert "fx.pay.orders@1:refund@1" in str(refused.value)
-    assert mapped.beside.live_state() == live
+    assert mapped.kept.states.live() == live
     with_second = Workbench.open(mapped.path, who="ben", take_over=True)
     with with_second:
         confirm_unconfirmed(with_second)

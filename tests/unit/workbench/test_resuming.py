@@ -74,7 +74,7 @@ def test_a_stopped_import_says_what_is_left_and_goes_on_in_its_undo_step(tmp_pat
         assert len(done.added) == 150
         assert state_hash(workbench.document) == whole
         assert remainders(workbench) == ()
-        assert workbench.beside.pending_imports() == ()
+        assert workbench.kept.pending_imports.all() == ()
         workbench.undo()
         assert labels(workbench) == []
 
@@ -107,7 +107,7 @@ def test_running_the_same_import_again_forgets_the_interrupted_one(tmp_path: Pat
             add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
         add_reading(workbench, Side.EXTRACTION, Reading(MANY))
         assert state_hash(workbench.document) == whole
-        assert workbench.beside.pending_imports() == ()
+        assert workbench.kept.pending_imports.all() == ()
 
 
 def test_an_import_of_one_version_or_of_what_is_there_leaves_no_record(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_import_of_one_version_or_of_what_is_there_leaves_no_record(tmp_path:
         for reading in (Reading(MANY[:1]), Reading(MANY[:1])):
             with pytest.raises(RunCancelled):
                 add_reading(workbench, Side.EXTRACTION, reading, watch=stop_after(0))
-            assert workbench.beside.pending_imports() == ()
+            assert workbench.kept.pending_imports.all() == ()
             add_reading(workbench, Side.EXTRACTION, reading)
 
 

@@ -108,7 +108,7 @@ def test_a_retired_block_feeds_nothing_any_more(shrunk: Workbench) -> None:
 
 def test_a_refused_proposal_is_not_listed_again(shrunk: Workbench) -> None:
     reviewing.refuse_proposal(shrunk, PAYMENT_2, "customer_id", "customer_ref")
-    item = reviewing.review_list(shrunk.document, shrunk.refused_proposals()).items[0]
+    item = reviewing.review_list(shrunk.document, shrunk.kept.refused_renames.all()).items[0]
     assert ("customer_id", "customer_ref") not in [(p.lost, p.candidate) for p in item.proposals]
 
 

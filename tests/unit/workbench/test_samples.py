@@ -95,7 +95,7 @@ def test_samples_lie_in_the_cache_under_the_project_and_no_value_of_them_in_the_
 
 def test_a_profile_tells_types_fill_patterns_lengths_and_how_many_differ(mapped: Workbench, tmp_path: Path) -> None:
     keep_samples(mapped, write(tmp_path, record(amount=5), record(amount=12.5), record(id="2", legacy="L-16")))
-    profile = mapped.beside.profile(schema_id(mapped))
+    profile = mapped.kept.samples.profile(schema_id(mapped))
     assert profile is not None
     assert profile.rows == 3
     amount, legacy = profile.of_path("amount"), profile.of_path("legacy")
@@ -110,7 +110,7 @@ def test_a_profile_tells_types_fill_patterns_lengths_and_how_many_differ(mapped:
 def test_of_masked_attributes_a_profile_tells_types_and_fill_only(mapped: Workbench, tmp_path: Path) -> None:
     mask(mapped, "customer_id")
     keep_samples(mapped, write(tmp_path, record(), record(id="2")))
-    profile = mapped.beside.profile(schema_id(mapped))
+    profile = mapped.kept.samples.profile(schema_id(mapped))
     assert profile is not None
     found = profile.of_path("customer_id")
     assert found is not None
@@ -275,17 +275,17 @@ def test_included_samples_go_with_the_project_without_masked_values_until_they_a
 def test_what_is_masked_later_is_hidden_in_included_samples_too(mapped: Workbench, tmp_path: Path) -> None:
     keep_samples(mapped, write(tmp_path, record(customer_id="VERYSECRET")))
     include_samples(mapped, ORDERS)
-    assert b"VERYSECRET" in mapped.beside.included_text(schema_id(mapped))
+    assert b"VERYSECRET" in mapped.kept.samples.included_text(schema_id(mapped))
     mask(mapped, "customer_id")
     hide_in_included(mapped)
-    assert b"VERYSECRET" not in mapped.beside.included_text(schema_id(mapped))
+    assert b"VERYSECRET" not in mapped.kept.samples.included_text(schema_id(mapped))
 
 
 def test_samples_that_come_after_including_go_into_the_project_too(mapped: Workbench, tmp_path: Path) -> None:
     keep_samples(mapped, write(tmp_path, record()))
     include_samples(mapped, ORDERS)
     keep_samples(mapped, write(tmp_path, record(id="2")))
-    assert mapped.beside.included_text(schema_id(mapped)).count(b"\n") == 2
+    assert mapped.kept.samples.included_text(schema_id(mapped)).count(b"\n") == 2
 
 
 def test_included_samples_do_not_grow_too_old(mapped: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_the_timeline_knows_names_publications_runs_and_exports(mapped: Workbenc
     mapped.name_state(1, "first")
     publish(mapped, state=3)
     mapped.add_run({"run_id": "r", "state": 2}, [])
-    mapped.beside.add_export(3, 1)
+    mapped.kept.states.add_export(3, 1)
     line = timeline(mapped)
     assert line.states == tuple(range(1, mapped.document.state + 1))
     assert {state.state: set(state.weights) for state in line.weighty} == {

@@ -69,7 +69,7 @@ def test_publishing_needs_the_lease_and_names_who_has_it_while_exports_and_the_h
         with pytest.raises(ProjectHeldError, match="read only"):
             publish(reader, state=4)
         assert export_published(reader, EXPORTS["csv"], tmp_path / "out.csv").state == 5
-        assert reader.add_run({"state": 5}, [])
+        assert reader.kept.runs.add({"state": 5}, [])
     entry = history(mapped).states[0]
     assert (entry.state, entry.published, entry.exported, len(entry.runs)) == (5, True, True, 1)
 

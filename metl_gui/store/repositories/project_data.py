@@ -19,16 +19,17 @@ from metl_gui.core.project.refusals import Refusal, RefusedRename
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import CollectedTasks, VersionTask
 from metl_gui.core.project.writer_schemas import WireSchema
-from metl_gui.store import (
-    assignments,
-    comments,
-    project_settings,
-    refusals,
-    samples,
-    states,
-    version_tasks,
-    wire_schemas,
+from metl_gui.store.repositories.imports import PendingImportRepository, VersionTaskRepository, WriterSchemaRepository
+from metl_gui.store.repositories.review import (
+    AssignmentRepository,
+    CommentRepository,
+    RefusedRenameRepository,
+    RefusedSuggestionRepository,
 )
+from metl_gui.store.repositories.runs import RunRepository
+from metl_gui.store.repositories.samples import SampleRepository
+from metl_gui.store.repositories.sessions import Sessions
+from metl_gui.store.repositories.states import SettingRepository, StateRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +129,117 @@ Untaken: TypeAlias = dict[str, frozenset[tuple[object, ...]]]
 """Rows of tables that are not merged, by table, each by what tells it from others."""
 
 
-def read(connection: sqlite3.Connection) -> tuple[Kept, ...]:
-    """Read everything that lies beside the states and is merged."""
-    return tuple(_read(connection))
+@dataclass(frozen=True, slots=True)
+class ProjectDataRepository:
+    """Everything that a project keeps beside its states, as values that are compared and merged."""
+
+    sessions: Sessions
+
+    def read(self) -> tuple[Kept, ...]:
+        """Read all of it, as it is at one moment."""
+        with self.sessions.reading() as connection:
+            return tuple(_read(Repositories.within(connection), connection))
+
+    def untaken(self) -> Untaken:
+        """Read what stays with this file in a merge, and is told of when theirs has more of it."""
+        found: Untaken = {}
+        with self.sessions.reading() as connection:
+            for table, rule in MERGE_RULES.items():
+                if rule.told:
+                    columns = ", ".join(rule.told.split())
+                    found[table] = frozenset(connection.execute(f"SELECT {columns} FROM {table}").fetchall())  # noqa: S608
+        return found
+
+    def has_state(self, named: StateName) -> bool:
+        """Whether this file has the state that is named so in another one, not just another state of its number."""
+        with self.sessions.reading() as connection:
+            row = connection.execute("SELECT who, when_ms, title FROM edits WHERE state = ?", (named.state,)).fetchone()
+        return named.made == (_made(*row) if row is not None else _made(None, None, None) if named.state == 0 else None)
+
+    def change(self, wanted: BesideChange) -> None:
+        """Put and remove things, all of them or none."""
+        with self.sessions.editing() as connection:
+            repositories = Repositories.within(connection)
+            for kept in wanted.removed:
+                _remove(repositories, kept)
+            for kept in wanted.put:
+                _put(repositories, kept)
 
 
-def untaken(connection: sqlite3.Connection) -> Untaken:
-    """Read what is told of when theirs has more of it."""
-    found: Untaken = {}
-    for table, rule in MERGE_RULES.items():
-        if rule.told:
-            columns = ", ".join(rule.told.split())
-            found[table] = frozenset(connection.execute(f"SELECT {columns} FROM {table}").fetchall())  # noqa: S608
-    return found
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """One repository for each thing that a project keeps beside its states; none of it is undone.
+
+    Args:
+        sessions: how they reach the file.
+    """
+
+    sessions: Sessions
+
+    @classmethod
+    def within(cls, connection: sqlite3.Connection) -> Repositories:
+        """Take part in a transaction that is open already."""
+        return cls(Sessions.within(connection))
+
+    @property
+    def comments(self) -> CommentRepository:
+        """Comments of people."""
+        return CommentRepository(self.sessions)
+
+    @property
+    def assignments(self) -> AssignmentRepository:
+        """Who is to decide on what."""
+        return AssignmentRepository(self.sessions)
+
+    @property
+    def refused_suggestions(self) -> RefusedSuggestionRepository:
+        """Suggestions that were refused."""
+        return RefusedSuggestionRepository(self.sessions)
+
+    @property
+    def refused_renames(self) -> RefusedRenameRepository:
+        """Rename proposals that were refused."""
+        return RefusedRenameRepository(self.sessions)
+
+    @property
+    def pending_imports(self) -> PendingImportRepository:
+        """Bulk imports that have not ended."""
+        return PendingImportRepository(self.sessions)
+
+    @property
+    def version_tasks(self) -> VersionTaskRepository:
+        """Versions that wait to be imported."""
+        return VersionTaskRepository(self.sessions)
+
+    @property
+    def writer_schemas(self) -> WriterSchemaRepository:
+        """Writer schemas by registry id."""
+        return WriterSchemaRepository(self.sessions)
+
+    @property
+    def states(self) -> StateRepository:
+        """Names, publications and exports of states."""
+        return StateRepository(self.sessions)
+
+    @property
+    def settings(self) -> SettingRepository:
+        """Settings of the project."""
+        return SettingRepository(self.sessions)
+
+    @property
+    def runs(self) -> RunRepository:
+        """Mapping runs."""
+        return RunRepository(self.sessions)
+
+    @property
+    def samples(self) -> SampleRepository:
+        """Profiles and samples."""
+        return SampleRepository(self.sessions)
+
+    @property
+    def data(self) -> ProjectDataRepository:
+        """All of it as values, for comparing and merging."""
+        return ProjectDataRepository(self.sessions)
 
 
 def _state_names(connection: sqlite3.Connection) -> Iterator[Kept]:
@@ -153,92 +252,76 @@ def _state_names(connection: sqlite3.Connection) -> Iterator[Kept]:
         yield Kept(StateName(state, name, _made(*made)), who, when_ms)
 
 
-def has_state(connection: sqlite3.Connection, named: StateName) -> bool:
-    """Whether a file has the state that has a name in another one, not just another state of its number."""
-    row = connection.execute("SELECT who, when_ms, title FROM edits WHERE state = ?", (named.state,)).fetchone()
-    return named.made == (_made(*row) if row is not None else _made(None, None, None) if named.state == 0 else None)
-
-
-def change(connection: sqlite3.Connection, wanted: BesideChange) -> None:
-    """Put and remove things; inside a transaction."""
-    for kept in wanted.removed:
-        _remove(connection, kept)
-    for kept in wanted.put:
-        _put(connection, kept)
-
-
 def _made(who: str | None, when_ms: int | None, title: str | None) -> str:
     return "" if when_ms is None else f"{when_ms} {who} {title}"
 
 
-def _read(connection: sqlite3.Connection) -> Iterator[Kept]:
-    for name, value in project_settings.read(connection).items():
+def _read(of: Repositories, connection: sqlite3.Connection) -> Iterator[Kept]:
+    for name, value in of.settings.all().items():
         yield Kept(ProjectSetting(name, value))
     yield from _state_names(connection)
-    for comment in comments.read(connection):
+    for comment in of.comments.all():
         yield Kept(comment, comment.who, comment.when_ms)
-    for assignment in assignments.read(connection):
+    for assignment in of.assignments.all():
         yield Kept(assignment, assignment.who, assignment.when_ms)
-    for refusal, stamp in refusals.stamped(connection):
+    for refusal, stamp in of.refused_suggestions.stamped():
         yield Kept(refusal, stamp.who, stamp.when_ms)
-    for refused, stamp in refusals.stamped_renames(connection):
+    for refused, stamp in of.refused_renames.stamped():
         yield Kept(refused, stamp.who, stamp.when_ms)
-    for task in version_tasks.read(connection):
+    for task in of.version_tasks.all():
         yield Kept(task, "", task.when_ms)
-    for schema_id, who, when_ms in samples.included_by(connection):
-        yield Kept(IncludedSamples(schema_id, samples.included_text(connection, schema_id)), who, when_ms)
-    for schema_id in samples.profiled(connection):
-        profile = samples.profile(connection, schema_id)
-        if profile is not None:
-            yield Kept(profile, "", profile.when_ms)
-    for wire, when_ms in wire_schemas.stamped(connection):
+    for schema_id, who, when_ms in of.samples.included_by():
+        yield Kept(IncludedSamples(schema_id, of.samples.included_text(schema_id)), who, when_ms)
+    for profile in of.samples.profiles():
+        yield Kept(profile, "", profile.when_ms)
+    for wire, when_ms in of.writer_schemas.stamped():
         yield Kept(wire, "", when_ms)
 
 
-def _put(connection: sqlite3.Connection, kept: Kept) -> None:
+def _put(into: Repositories, kept: Kept) -> None:
     stamp = Stamp(kept.who, kept.when_ms)
     match kept.thing:
         case ProjectSetting(name, value):
-            project_settings.put(connection, name, value)
+            into.settings.put({name: value})
         case StateName(state, name):
-            states.name(connection, state, name, stamp)
+            into.states.name(state, name, stamp)
         case Comment() as comment:
-            comments.add(connection, comment.subject, comment.text, stamp)
+            into.comments.add(comment.subject, comment.text, stamp)
         case Assignment() as assignment:
-            assignments.assign(connection, [assignment.key], assignment.assignee, stamp)
+            into.assignments.assign([assignment.key], assignment.assignee, stamp)
         case Refusal() as refusal:
-            refusals.add(connection, [refusal], stamp)
+            into.refused_suggestions.add([refusal], stamp)
         case RefusedRename() as refused:
-            refusals.add_renames(connection, [refused], stamp)
+            into.refused_renames.add([refused], stamp)
         case VersionTask() as task:
-            version_tasks.change(connection, CollectedTasks((task,)), kept.when_ms)
+            into.version_tasks.change(CollectedTasks((task,)), kept.when_ms)
         case IncludedSamples(schema_id, text):
-            samples.include(connection, schema_id, text, stamp)
+            into.samples.include(schema_id, text, stamp)
         case SchemaProfile() as profile:
-            samples.put_profile(connection, profile)
+            into.samples.put_profiles([profile])
         case WireSchema() as wire:
-            wire_schemas.keep(connection, [wire], kept.when_ms)
+            into.writer_schemas.keep([wire], stamp)
 
 
-def _remove(connection: sqlite3.Connection, kept: Kept) -> None:
+def _remove(out_of: Repositories, kept: Kept) -> None:
     match kept.thing:
         case ProjectSetting(name):
-            project_settings.put(connection, name, "")
+            out_of.settings.put({name: ""})
         case StateName(state):
-            states.forget_name(connection, state)
+            out_of.states.forget_name(state)
         case Comment(id_):
-            comments.remove(connection, id_)
+            out_of.comments.remove(id_)
         case Assignment(key):
-            assignments.assign(connection, [key], "", Stamp())
+            out_of.assignments.assign([key], "", Stamp())
         case Refusal() as refusal:
-            refusals.remove(connection, [refusal])
+            out_of.refused_suggestions.remove([refusal])
         case RefusedRename() as refused:
-            refusals.remove_renames(connection, [refused])
+            out_of.refused_renames.remove([refused])
         case VersionTask(id_):
-            version_tasks.change(connection, CollectedTasks((), (id_,)), 0)
+            out_of.version_tasks.change(CollectedTasks((), (id_,)), 0)
         case IncludedSamples(schema_id):
-            samples.exclude(connection, schema_id)
+            out_of.samples.exclude(schema_id)
         case SchemaProfile(schema_id):
-            samples.forget_profile(connection, schema_id)
+            out_of.samples.forget_profile(schema_id)
         case WireSchema() as wire:
-            wire_schemas.forget(connection, wire)
+            out_of.writer_schemas.forget(wire)
